@@ -1,0 +1,1 @@
+"""Players, and what they do against each other."""

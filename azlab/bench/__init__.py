@@ -1,0 +1,41 @@
+"""Measured speeds of this machine: `azlab bench`. Each module measures one part of azlab and gives rows."""
+
+import json
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured figure."""
+
+    group: str  # which part of azlab
+    what: str  # what was done
+    who: str  # "azlab", or the peer measured beside it
+    figure: float
+    unit: str
+
+
+def table(rows: Iterable[Row]) -> str:
+    """The rows for a terminal, the peers of a line beside ours."""
+    lines = []
+    rows = list(rows)
+    width = max(len(row.what) for row in rows)
+    order = list(dict.fromkeys((row.group, row.what) for row in rows))
+    group = ""
+    for row in sorted(rows, key=lambda row: order.index((row.group, row.what))):
+        if row.group != group:
+            group = row.group
+            lines.append(f"\n{group}")
+        lines.append(f"  {row.what:<{width}}  {row.who:<10} {_readable(row.figure):>10} {row.unit}")
+    return "\n".join(lines).lstrip()
+
+
+def _readable(figure: float) -> str:
+    return f"{figure / 1e6:,.2f} M" if figure >= 1e6 else f"{figure:,.0f}" if figure >= 100 else f"{figure:.2f}"
+
+
+def as_json(rows: Iterable[Row]) -> str:
+    """The rows and the machine, for scripts."""
+    return json.dumps({"machine": platform.processor() or platform.machine(), "rows": [asdict(row) for row in rows]}, indent=1)

@@ -1,0 +1,141 @@
+"""The command `azlab`. Every part is imported when it is asked for, so that `azlab --help` answers at once."""
+
+import argparse
+import ast
+import sys
+from collections.abc import Sequence
+
+from azlab import __version__
+from azlab.errors import AzlabError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code. An error of the user's is printed as one sentence."""
+    args = _parser().parse_args(arguments)
+    try:
+        return args.run(args)
+    except AzlabError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="azlab", description="Learn game-playing reinforcement learning and check what was claimed."
+    )
+    parser.add_argument("--version", action="version", version=f"azlab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_play(commands)
+    _add_reproduce(commands)
+    _add_bench(commands)
+    _add_data(commands)
+    doctor = commands.add_parser("doctor", help="what this machine has, what is wrong, how to fix it")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _option(text: str) -> tuple[str, object]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"an option looks like size=9, not {text!r}")
+    try:
+        return key, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return key, value
+
+
+def _add_play(commands: argparse._SubParsersAction) -> None:
+    play = commands.add_parser("play", help="play a game in the terminal", description="Play a game in the terminal.")
+    play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go or seega")
+    play.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
+    play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
+    play.add_argument("--moves", default="", help="start after these moves")
+    play.add_argument("--seed", type=int, help="makes the opponent's choices repeatable")
+    play.set_defaults(run=_play)
+
+
+def _play(args: argparse.Namespace) -> int:
+    from azlab.arena.agents import RandomAgent
+    from azlab.arena.terminal import play
+    from azlab.games import game
+
+    position = game(args.game, **dict(args.options)).from_moves(args.moves)
+    play(position, RandomAgent(args.seed), {"first": 0, "second": 1, "both": None}[args.seat])
+    return 0
+
+
+def _add_reproduce(commands: argparse._SubParsersAction) -> None:
+    reproduce = commands.add_parser("reproduce", help="a one-minute demonstration: published counts recounted by the rules")
+    reproduce.set_defaults(run=_reproduce)
+
+
+def _reproduce(args: argparse.Namespace) -> int:
+    from azlab.repro.demo import run
+
+    return 0 if run() else 1
+
+
+def _add_bench(commands: argparse._SubParsersAction) -> None:
+    bench = commands.add_parser("bench", help="measure speeds on this machine")
+    bench.add_argument("--peers", action="store_true", help="measure open_spiel and pgx too, where they are installed")
+    bench.add_argument("--seconds", type=float, default=1.0, help="time for each figure (default: 1)")
+    bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    bench.set_defaults(run=_bench)
+
+
+def _bench(args: argparse.Namespace) -> int:
+    from azlab import bench
+    from azlab.bench import games, peers
+
+    parts = [games.playouts(args.seconds), *([peers.playouts(args.seconds)] if args.peers else []), games.first_use()]
+    rows = []
+    for row in (row for part in parts for row in part):
+        print(f"measured {row.what}", end="\r\033[K" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+        rows.append(row)
+    print(bench.as_json(rows) if args.json else bench.table(rows))
+    return 0
+
+
+def _add_data(commands: argparse._SubParsersAction) -> None:
+    data = commands.add_parser("data", help="the public data sets: which are here, and get one")
+    data.add_argument("action", nargs="?", choices=["list", "get"], default="list")
+    data.add_argument("name", nargs="*", help="data sets to get, as the list names them")
+    data.set_defaults(run=_data)
+
+
+def _data(args: argparse.Namespace) -> int:
+    from azlab.formats import datasets
+
+    if args.action == "list":
+        if args.name:
+            raise AzlabError("`azlab data` lists all data sets; to get one, say `azlab data get NAME`.")
+        for row in datasets.status():
+            print(f"{row.name:<30} {row.where:<8} {row.size / 1e6:6.1f} MB  {row.description}")
+        return 0
+    if not args.name:
+        raise AzlabError("Say which data set to get; `azlab data` lists them.")
+    for name in args.name:
+        print(f"{name} is in {datasets.get(name, _show_bytes)}")
+    return 0
+
+
+def _show_bytes(done: int, total: int | None) -> None:
+    print(f"\r{done / 1e6:.1f} MB{f' of {total / 1e6:.1f}' if total else ''}", end="", file=sys.stderr, flush=True)
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from azlab.doctor import report
+
+    text, is_well = report()
+    print(text)
+    return 0 if is_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

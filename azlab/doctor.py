@@ -1,0 +1,195 @@
+"""What this machine has, what is wrong with it, and how to fix that: the text behind `azlab doctor`.
+
+Only a real fault (Python too old, a required package missing, a cache that cannot be written) makes the report fail.
+A missing optional part is named, with the way to get it.
+"""
+
+import importlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+OLDEST_PYTHON = (3, 11)
+ROOT = Path(__file__).resolve().parent.parent  # the checkout, or site-packages when azlab was installed as a wheel
+GIB = 2**30
+
+# program: (what it is for, Debian package, names it goes by)
+PROGRAMS = {
+    "gnugo": ("plays Go against our agents", "gnugo", ("gnugo",)),
+    "chromium": ("tests the widgets in a browser", "chromium", ("chromium", "chromium-browser", "google-chrome")),
+}
+# package: (what it is for, extra of azlab that brings it)
+OPTIONAL_PACKAGES = {
+    "bitbully": ("perfect play in Connect 4", "solver"),
+    "ray": ("self-play on many machines", "cluster"),
+}
+
+
+def find_program(name: str) -> str | None:
+    """The path of one of PROGRAMS, or None. Debian's /usr/games is searched even if it is not on PATH."""
+    places = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/games"
+    found = (shutil.which(alias, path=places) for alias in PROGRAMS[name][2])
+    return next((path for path in found if path), None)
+
+
+def how_to_get(program: str) -> str:
+    """One sentence: which Debian package brings the program."""
+    purpose, package, _ = PROGRAMS[program]
+    return f"{program} ({purpose}) is not installed: on Debian and Ubuntu, apt install {package}."
+
+
+def installed_version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def required_packages() -> list[str]:
+    """Names of the packages azlab cannot do without, in the order of pyproject.toml."""
+    pyproject = ROOT / "pyproject.toml"
+    if pyproject.exists():
+        lines = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["dependencies"]
+    else:
+        lines = [line for line in metadata.requires("azlab") or [] if "extra ==" not in line]
+    return [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in lines]
+
+
+def tested_versions() -> dict[str, str]:
+    """Package -> version from constraints.txt; empty when azlab does not run from a checkout."""
+    constraints = ROOT / "constraints.txt"
+    if not constraints.exists():
+        return {}
+    pins = (line.split("==") for line in constraints.read_text(encoding="utf-8").splitlines() if "==" in line[1:])
+    return {pin[0].strip().lower(): pin[1].strip() for pin in pins if len(pin) == 2 and not pin[0].startswith("#")}
+
+
+def cores() -> int:
+    """Cores this process may use, which in a container can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory() -> str:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return "unknown"
+    text = f"{total / GIB:.1f} GiB"
+    meminfo = Path("/proc/meminfo")
+    available = re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text()) if meminfo.exists() else None
+    return f"{text}, {int(available[1]) * 1024 / GIB:.1f} GiB of it free" if available else text
+
+
+def gpu() -> tuple[str, str | None]:
+    """The graphics card, and a hint if torch cannot use it."""
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        return "Apple GPU", None
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return "none found (everything runs on the processor)", None
+    query = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "nvidia-smi fails", "nvidia-smi does not answer: see that the NVIDIA driver is loaded."
+    try:
+        usable = importlib.import_module("torch").cuda.is_available()  # 2 s, so only where there is a card to ask about
+    except ImportError:
+        usable = False
+    hint = None if usable else "torch cannot use the GPU: install a CUDA build of torch that fits the driver."
+    return answer.replace("\n", "; "), hint
+
+
+def machine_lines(problems: list[str], hints: list[str]) -> list[str]:
+    python = platform.python_version()
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        oldest = ".".join(map(str, OLDEST_PYTHON))
+        problems.append(f"Python {python} is too old: install Python {oldest} or newer and make a new environment.")
+    card, hint = gpu()
+    if hint:
+        hints.append(hint)
+    free = shutil.disk_usage(Path.cwd()).free / GIB
+    if free < 2:
+        hints.append(f"Only {free:.1f} GiB of disk are free here: training runs and data sets need more room.")
+    return [
+        f"Python   {python} ({sys.executable})",
+        f"System   {platform.platform()}",
+        f"Cores    {cores()}",
+        f"Memory   {memory()}",
+        f"Disk     {free:.1f} GiB free here",
+        f"GPU      {card}",
+    ]
+
+
+def package_lines(problems: list[str]) -> list[str]:
+    tested = tested_versions()
+    lines = []
+    for name in required_packages():
+        version = installed_version(name)
+        pin = tested.get(name.lower())
+        if version is None:
+            problems.append(f"The package {name} is missing: run make clean and make test, or pip install {name}.")
+            note = "MISSING"
+        else:
+            # torch 2.13.0+cpu is torch 2.13.0 built for another processor
+            same = pin is None or version.split("+")[0] == pin
+            note = version if same else f"{version}   (tested with {pin})"
+        lines.append(f"{name:<12} {note}")
+    return lines
+
+
+def cache_lines(problems: list[str]) -> list[str]:
+    """Where Numba keeps compiled kernels, so that only the first start of a game compiles."""
+    try:
+        folder: Path = importlib.import_module("azlab.games.kernel").CACHE_DIR
+    except (ImportError, AttributeError) as error:
+        return [f"unknown ({error})"]
+    except OSError as error:
+        problems.append(f"The kernel cache cannot be set up ({error}): see that your home folder can be written.")
+        return [f"unusable ({error})"]
+    files = [path for path in folder.rglob("*") if path.is_file()] if folder.exists() else []
+    size = sum(path.stat().st_size for path in files) / 2**20
+    existing = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    writable = existing.is_dir() and os.access(existing, os.W_OK)
+    if not writable:
+        problems.append(
+            f"The kernel cache {folder} cannot be written, so games compile at every start: "
+            "give yourself write permission there, or remove it if it belongs to another user."
+        )
+    return [str(folder), f"{len(files)} files, {size:.1f} MiB, {'writable' if writable else 'NOT WRITABLE'}"]
+
+
+def optional_lines() -> list[str]:
+    lines = []
+    for name, (purpose, extra) in OPTIONAL_PACKAGES.items():
+        get_it = f'not installed ({purpose}): pip install -c constraints.txt -e ".[{extra}]"'
+        lines.append(f"{name:<12} {installed_version(name) or get_it}")
+    for name, (purpose, package, _) in PROGRAMS.items():
+        lines.append(f"{name:<12} {find_program(name) or f'not installed ({purpose}): apt install {package}'}")
+    mirror = os.environ.get("AZLAB_DATA_MIRROR")
+    state = "not set; `azlab data` says which data sets are here"
+    if mirror:
+        state = mirror if Path(mirror).is_dir() else f"{mirror} is not a folder: correct AZLAB_DATA_MIRROR or unset it"
+    return [*lines, f"{'data mirror':<12} {state}"]
+
+
+def report() -> tuple[str, bool]:
+    """The whole report as text, and whether this machine can run azlab."""
+    problems: list[str] = []
+    hints: list[str] = []
+    sections = {
+        "Machine": machine_lines(problems, hints),
+        "Packages": package_lines(problems),
+        "Compiled kernels": cache_lines(problems),
+        "Optional parts": optional_lines(),
+        "Problems": problems or ["none"],
+        "Hints": hints,
+    }
+    blocks = ["\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in sections.items() if lines]
+    return "\n\n".join(blocks), not problems

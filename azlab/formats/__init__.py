@@ -1,0 +1,1 @@
+"""The outside world's files and protocols: game records, data sets and engines."""

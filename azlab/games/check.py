@@ -1,0 +1,128 @@
+"""The test of the contract: does a game do what `game.py` says? A teacher runs it on a new game as `game.check()`."""
+
+import copy
+import pickle
+
+import numpy as np
+
+from azlab.errors import IllegalMove
+from azlab.games.game import Game, Position, Symmetry
+from azlab.games.kernel import new_rng
+
+
+class RuleViolation(AssertionError):
+    """A game broke the contract of `azlab.games.game`; the message says which part and after which moves."""
+
+
+def check_game(game: Game, games: int, seed: int) -> None:
+    """Play `games` random games with moves drawn from `seed` and verify every promise of the contract on the way."""
+    _check_names(game)
+    _check_symmetry_tables(game)
+    rng = np.random.default_rng(seed)
+    for _ in range(games):
+        final = _check_one_game(game, rng)
+        for symmetry in game.symmetries:
+            _check_symmetry(final, symmetry)
+    _check_playouts(game, seed)
+
+
+def _require(holds: object, what: str, position: Position | None = None) -> None:
+    if not holds:
+        where = "" if position is None else f" After: {' '.join(position.moves) or 'the start'}."
+        raise RuleViolation(f"{what}{where}")
+
+
+def _check_names(game: Game) -> None:
+    names = [game.move_name(action) for action in range(game.num_actions)]
+    _require(len(set(names)) == len(names), f"Two actions of {game.name} have the same name.")
+    for action, name in enumerate(names):
+        _require(game.action(name) == action, f"The name {name!r} does not lead back to action {action}.")
+
+
+def _check_symmetry_tables(game: Game) -> None:
+    height_times_width = game.planes_shape[1] * game.planes_shape[2]
+    for symmetry in game.symmetries:
+        for table, length in ((symmetry.actions, game.num_actions), (symmetry.cells, height_times_width)):
+            _require(np.array_equal(np.sort(table), np.arange(length)), f"The symmetry {symmetry.name!r} is no one-to-one map.")
+    _require(np.array_equal(game.symmetries[0].actions, np.arange(game.num_actions)), "The first symmetry is not the identity.")
+
+
+def _check_one_game(game: Game, rng: np.random.Generator) -> Position:
+    """Play a random game and check every position of it; return the last one."""
+    position = game.start()
+    _require(position.ply == 0 and not position.over, "The start is over or has a move count.")
+    while not position.over:
+        _check_position(position)
+        legal = position.legal_actions
+        illegal = np.setdiff1d(np.arange(game.num_actions), legal)
+        for action in rng.choice(illegal, min(3, len(illegal)), replace=False):
+            _check_refused(position, int(action))
+        before = position.state.tobytes()
+        following = position.play(int(rng.choice(legal)))
+        _require(position.state.tobytes() == before, "Playing a move changed the position it was played in.", position)
+        _require(following.ply == position.ply + 1, "The move count did not rise by one.", following)
+        _require(following.ply <= game.max_length, f"The game is longer than max_length = {game.max_length}.", following)
+        position = following
+    _check_position(position)
+    _require(game.from_moves(position.moves) == position, "The same moves by name lead elsewhere.", position)
+    return position
+
+
+def _check_position(position: Position) -> None:
+    """What holds in every position."""
+    game, state = position.game, position.state
+    fields = {name: int(state[name][0]) for name in ("to_move", "result")}
+    _require(fields["to_move"] in (0, 1), "The seat to move is neither 0 nor 1.", position)
+    _require(fields["result"] in (-1, 0, 1), "The result is not -1, 0 or +1.", position)
+    _require(position.over or fields["result"] == 0, "There is a result before the end.", position)
+    _require(bool(position.legal_actions) != position.over, "Legal moves must exist until the game is over.", position)
+    dirty = np.full((1, *game.planes_shape), np.nan, np.float32)
+    game.kernels.encode(state, dirty)
+    _require(np.array_equal(dirty, game.encode(state)), "The encoding leaves cells unwritten.", position)
+    full = np.ones((1, game.num_actions), np.bool_)
+    game.kernels.legal(state, full)
+    _require(np.flatnonzero(full[0]).tolist() == position.legal_actions, "The legal mask is not fully written.", position)
+    _require(state.tobytes() == position.state.tobytes(), "Asking for moves or planes changed the state.", position)
+    for copied in (copy.copy(position), copy.deepcopy(position), pickle.loads(pickle.dumps(position))):
+        _require(copied == position and hash(copied) == hash(position), "A copy differs.", position)
+        _require(copied.moves == position.moves, "A copy lost its moves.", position)
+
+
+def _check_refused(position: Position, action: int) -> None:
+    try:
+        position.play(action)
+    except IllegalMove:
+        return
+    _require(False, f"The illegal action {action} was accepted.", position)
+
+
+def _check_symmetry(final: Position, symmetry: Symmetry) -> None:
+    """Replay a game with every move relabelled: legal moves, planes and results must be relabelled too, and nothing else."""
+    plain, turned = final.game.start(), final.game.start()
+    for action in (*final.actions, None):
+        where = f"under the symmetry {symmetry.name!r}."
+        game = plain.game
+        mask = symmetry.on_actions(game.legal_mask(plain.state)[0])
+        _require(np.array_equal(mask, game.legal_mask(turned.state)[0]), f"Legal moves change {where}", plain)
+        planes = symmetry.on_planes(game.encode(plain.state))
+        _require(np.array_equal(planes, game.encode(turned.state)), f"The encoding does not follow {where}", plain)
+        same = (plain.to_move, plain.over, plain.result, plain.scores) == (
+            turned.to_move, turned.over, turned.result, turned.scores
+        )  # fmt: skip
+        _require(same, f"Turn, end, result or scores change {where}", plain)
+        if action is not None:
+            plain, turned = plain.play(action), turned.play(int(symmetry.actions[action]))
+
+
+def _check_playouts(game: Game, seed: int) -> None:
+    """Random playouts end, within the limit, depend on the seed alone, and leave finished games as they are."""
+    count = 8
+    final = game.playout(game.new_states(count), seed)
+    _require(final["over"].all(), "A playout stopped before the end.")
+    _require((final["ply"] <= game.max_length).all(), "A playout is longer than max_length.")
+    _require(np.isin(final["result"], (-1, 0, 1)).all(), "A playout has a result other than -1, 0 and +1.")
+    _require(game.playout(game.new_states(count), seed).tobytes() == final.tobytes(), "The same seed gave other playouts.")
+    alone, rng = game.new_states(1), new_rng(seed, count)[-1:].copy()
+    game.kernels.playout(alone, rng)
+    _require(alone.tobytes() == final[-1:].tobytes(), "A playout depends on its neighbours in the batch.")
+    _require(game.playout(final, seed + 1).tobytes() == final.tobytes(), "A playout changed a finished game.")

@@ -1,0 +1,140 @@
+"""What every compiled rule shares: the `kernel` decorator, its disk cache and the random numbers.
+
+A kernel is a module-level function over arrays of states. Numba compiles it at the first call and stores the machine code on
+disk; the second process loads it. With `NUMBA_DISABLE_JIT=1` the same functions run as plain Python, so a rule can
+be stepped through in a debugger.
+
+Numba notices when the file of a kernel changes, but not when a kernel of *another* file that it calls changes. So kernels call
+only kernels of their own file and of the files in `SHARED`, and the cache folder is named after the contents of those.
+"""
+
+import contextlib
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config, event
+
+SHARED = ("kernel.py", "stones.py")
+
+
+def _cache_dir() -> Path:
+    """The folder for compiled kernels, named by the shared files; in NUMBA_CACHE_DIR if set, else in the user's cache."""
+    digest = hashlib.sha256()
+    for name in SHARED:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        root = Path(os.environ["NUMBA_CACHE_DIR"])
+    else:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "azlab" / "kernels"
+    return root / digest.hexdigest()[:12]
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+CACHE_DIR = _cache_dir()
+CACHE_WORKS = _is_writable(CACHE_DIR)  # if not, kernels are compiled anew by every process; `azlab doctor` says so
+JIT = not config.DISABLE_JIT  # type: ignore[attr-defined]
+
+
+_announced: dict[str, bool] = {}  # module with kernels: whether its compilation was announced
+
+
+@contextlib.contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """Numba reads its cache folder when a function is decorated; put it back for the user's own functions."""
+    before = config.CACHE_DIR  # type: ignore[attr-defined]
+    config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def kernel(function: Callable) -> Callable[..., Any]:
+    """Compile `function` with Numba at its first call and keep the machine code on disk.
+
+    `error_model="numpy"` drops the check for division by zero, which no rule needs.
+    """
+    if Path(function.__code__.co_filename).name not in SHARED:
+        _announced[function.__module__] = False
+    with _numba_cache_in(CACHE_DIR):
+        return numba.njit(function, cache=CACHE_WORKS, nogil=True, error_model="numpy")
+
+
+def _symbol_of_type(record_type: Any) -> tuple[str, tuple[str]]:
+    """The part of a kernel's symbol that tells the types of states apart.
+
+    Numba itself numbers record types in the order in which a process meets them, and leaves out the shape of an array in
+    a record. So 5x5 compiled in one process and 7x7 in another get the same symbols, and a process that loads both from
+    the cache would run the code of one for the other.
+    """
+    return type(record_type).__name__, (hashlib.sha256(record_type.name.encode()).hexdigest()[:16],)
+
+
+for _type in (numba.types.Record, numba.types.NestedArray):
+    _type.mangling_args = property(_symbol_of_type)  # type: ignore[method-assign, assignment]
+
+
+class _CompileNotice(event.Listener):
+    """Says once for each module that its kernels are being compiled, so that nobody takes the wait for a hang."""
+
+    def on_start(self, event: event.Event) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if _announced.get(module) is False:
+            _announced[module] = True
+            name = module.rpartition(".")[2]
+            notice = f"azlab: compiling {name} for this machine; it takes some seconds, once."
+            print(notice, file=sys.stderr, flush=True)
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _CompileNotice())
+
+
+# --- random numbers -----------------------------------------------------------------------------------------------
+# Every game of a batch has its own stream, a uint64 in an array, so a game does not depend on its neighbours in the
+# batch. The generator is Marsaglia's xorshift64: shifts and xors alone, hence the same numbers compiled and as plain Python.
+
+
+def new_rng(seed: int, streams: int = 1) -> np.ndarray:
+    """Return `streams` independent random states, uint64 [streams], derived from `seed` (any whole number)."""
+    state = np.random.SeedSequence(seed if seed >= 0 else [1, -seed]).generate_state(streams, np.uint64)
+    return state | np.uint64(1)  # xorshift must not start at zero
+
+
+@kernel
+def random_bits(rng, i):
+    """Advance stream `i` of `rng` and return 64 random bits."""
+    x = rng[i]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    rng[i] = x
+    return x
+
+
+@kernel
+def random_below(rng, i, n):
+    """Return a random whole number in [0, n), n < 2**31, from stream `i` of `rng`."""
+    high_bits = random_bits(rng, i) >> np.uint64(32)  # the high bits of xorshift are the good ones
+    return np.int64((high_bits * np.uint64(n)) >> np.uint64(32))
+
+
+@kernel
+def random_unit(rng, i):
+    """Return a random float in [0, 1) from stream `i` of `rng`."""
+    return np.float64(random_bits(rng, i) >> np.uint64(11)) * 2.0**-53

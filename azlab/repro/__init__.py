@@ -1,0 +1,1 @@
+"""Reproductions: what a source claimed, what comes out here."""

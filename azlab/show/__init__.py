@@ -1,0 +1,1 @@
+"""Pictures: boards, and later search trees and learning curves."""

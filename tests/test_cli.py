@@ -1,0 +1,79 @@
+"""The command line as a user meets it, most of it in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from azlab.cli import main
+
+
+def azlab(*arguments, stdin="", **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "azlab.cli", *arguments],
+        input=stdin, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300,
+    )  # fmt: skip
+
+
+def test_importing_azlab_loads_nothing_heavy():
+    code = "import azlab, sys; print([m for m in ('torch', 'tensorflow', 'keras', 'numba', 'matplotlib') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_help_names_every_command():
+    help_text = azlab("--help").stdout
+    for command in ("play", "reproduce", "bench", "data", "doctor"):
+        assert command in help_text
+        assert azlab(command, "--help").returncode == 0
+
+
+def test_a_game_is_played_to_the_end():
+    done = azlab("play", "tictactoe", "--seat", "both", stdin="a1\na2\nb1\nb2\nc1\n")
+    assert done.returncode == 0 and done.stdout.rstrip().endswith("X wins")
+
+
+def test_a_stopped_game_can_be_taken_up_again():
+    stopped = azlab("play", "connect4", "--seed", "1", stdin="4\nquit\n").stdout
+    moves = stopped.rpartition('--moves "')[2].rstrip().rstrip('"')
+    assert len(moves.split()) == 2
+    assert "after" not in azlab("play", "connect4", "--moves", moves, stdin="quit\n").stderr
+
+
+def test_options_of_the_game_are_passed_on():
+    assert " 5  .  .  .  .  ." in azlab("play", "go", "size=5", "ko=positional", stdin="quit\n").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["play", "chess"], "There is no game 'chess'"),
+        (["play", "go", "size=1"], "size must be a whole number from 2 to 19, not 1"),
+        (["play", "go", "colour=red"], "go has no option 'colour'"),
+        (["play", "connect4", "--moves", "9"], "'9' is not a move of connect4"),
+        (["data", "get", "nothing"], "There is no data set called 'nothing'"),
+        (["data", "get"], "Say which data set to get"),
+    ],
+)
+def test_a_users_mistake_gets_one_sentence_and_exit_code_2(arguments, sentence, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1
+
+
+def test_data_lists_the_catalogue(tmp_path):
+    listed = azlab("data", AZLAB_DATA=str(tmp_path), AZLAB_DATA_MIRROR="").stdout
+    assert "connect4/hard_test.txt.gz" in listed and listed.count("missing") == 10
+
+
+def test_bench_prints_json_that_a_script_can_read():
+    rows = json.loads(azlab("bench", "--json", "--seconds", "0.05").stdout)["rows"]
+    speeds = {row["what"]: row["figure"] for row in rows if row["unit"] == "moves/s"}
+    assert {"connect4", "tictactoe", "go size=19"} <= set(speeds) and min(speeds.values()) > 0
+    assert any("from the disk cache" in row["what"] for row in rows)
+
+
+def test_reproduce_agrees_with_the_published_numbers():
+    done = azlab("reproduce")
+    assert done.returncode == 0 and "All numbers agree." in done.stdout and done.stdout.count("agrees") == 10

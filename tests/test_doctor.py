@@ -1,0 +1,155 @@
+import importlib
+import os
+import shutil
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from azlab import doctor
+
+
+@pytest.fixture
+def kernel_cache(tmp_path, monkeypatch) -> Path:
+    """A kernel cache of our own, with two files in it."""
+    cache = tmp_path / "kernels"
+    cache.mkdir()
+    (cache / "a.nbi").write_bytes(b"x" * 2**20)
+    (cache / "b.nbc").write_bytes(b"x" * 2**20)
+    monkeypatch.setitem(sys.modules, "azlab.games.kernel", types.SimpleNamespace(CACHE_DIR=cache))
+    return cache
+
+
+@pytest.fixture
+def all_installed(monkeypatch):
+    """Pretend that every package is there at its tested version; returns the versions, to be changed."""
+    versions = doctor.tested_versions()
+    monkeypatch.setattr(doctor, "installed_version", lambda name: versions.get(name.lower()))
+    return versions
+
+
+def test_a_healthy_machine_is_ok(kernel_cache, all_installed):
+    text, ok = doctor.report()
+    assert ok
+    assert "Problems\n  none" in text
+    assert "MISSING" not in text and "tested with" not in text
+    assert f"{kernel_cache}\n  2 files, 2.0 MiB, writable" in text
+    for line in ("Python   ", "Cores    ", "Memory   ", "Disk     ", "GPU      "):
+        assert line in text
+
+
+def test_a_missing_required_package_is_a_problem_with_a_fix(kernel_cache, all_installed):
+    del all_installed["numba"]
+    text, ok = doctor.report()
+    assert not ok
+    assert "numba        MISSING" in text
+    assert "The package numba is missing: run make clean and make test, or pip install numba." in text
+
+
+def test_another_version_is_shown_but_is_no_problem(kernel_cache, all_installed):
+    tested = all_installed["numpy"]
+    all_installed["numpy"] = "1.0"
+    all_installed["torch"] += "+cpu"
+    text, ok = doctor.report()
+    assert ok
+    assert f"numpy        1.0   (tested with {tested})" in text
+    assert text.count("tested with") == 1
+
+
+def test_an_old_python_is_a_problem(kernel_cache, all_installed, monkeypatch):
+    monkeypatch.setattr(doctor, "OLDEST_PYTHON", (99, 1))
+    text, ok = doctor.report()
+    assert not ok
+    assert "install Python 99.1 or newer" in text
+
+
+def test_a_cache_that_cannot_be_written_is_a_problem(kernel_cache, all_installed, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    text, ok = doctor.report()
+    assert not ok
+    assert f"The kernel cache {kernel_cache} cannot be written" in text
+
+
+def test_a_cache_that_cannot_be_set_up_is_a_problem(all_installed, monkeypatch):
+    def fail(name):
+        raise PermissionError("no room at home")
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    text, ok = doctor.report()
+    assert not ok
+    assert "The kernel cache cannot be set up (no room at home)" in text
+
+
+def test_a_cache_that_is_not_made_yet_is_fine_and_stays_unmade(kernel_cache, all_installed):
+    shutil.rmtree(kernel_cache)
+    text, ok = doctor.report()
+    assert ok
+    assert "0 files, 0.0 MiB, writable" in text
+    assert not kernel_cache.exists()
+
+
+def test_missing_optional_parts_are_named_with_the_way_to_get_them(kernel_cache, all_installed, monkeypatch):
+    del all_installed["bitbully"]
+    del all_installed["ray"]
+    monkeypatch.setattr(doctor, "find_program", lambda name: None)
+    monkeypatch.setenv("AZLAB_DATA_MIRROR", "/no/such/folder")
+    text, ok = doctor.report()
+    assert ok
+    for part in ('".[solver]"', '".[cluster]"', "apt install gnugo", "apt install chromium", "/no/such/folder is not"):
+        assert part in text
+
+
+def test_required_packages_are_those_of_pyproject_with_and_without_a_checkout(monkeypatch, tmp_path):
+    from_checkout = doctor.required_packages()
+    assert {"numpy", "numba", "torch", "tensorflow", "keras", "jupyterlab"} <= set(from_checkout)
+    assert "pytest" not in from_checkout
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    lines = ["numpy>=2.0", "torch>=2.6", 'ray>=2.40; extra == "cluster"']
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: lines)
+    assert doctor.required_packages() == ["numpy", "torch"]
+    assert doctor.tested_versions() == {}
+
+
+def test_every_required_and_optional_package_has_a_tested_version():
+    tested = doctor.tested_versions()
+    assert tested["torch"] == "2.13.0"
+    assert [name for name in (*doctor.required_packages(), *doctor.OPTIONAL_PACKAGES) if name not in tested] == []
+
+
+def test_installed_version_tells_present_from_absent():
+    assert doctor.installed_version("pytest") == pytest.__version__
+    assert doctor.installed_version("no-such-package-azlab") is None
+
+
+def test_programs_are_found_by_any_of_their_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(doctor.PROGRAMS, "browser", ("shows pages", "browser-package", ("no-such-name", "found-name")))
+    assert doctor.find_program("browser") is None
+    assert doctor.how_to_get("browser").endswith("apt install browser-package.")
+    program = tmp_path / "found-name"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert doctor.find_program("browser") == str(program)
+
+
+def test_a_gpu_that_torch_cannot_use_gives_a_hint(tmp_path, monkeypatch):
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho 'Test Card, 8192 MiB'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
+    cuda = types.SimpleNamespace(is_available=lambda: False)
+    monkeypatch.setattr(importlib, "import_module", lambda name: types.SimpleNamespace(cuda=cuda))
+    assert doctor.gpu()[0] == "Test Card, 8192 MiB"
+    assert "install a CUDA build of torch" in (doctor.gpu()[1] or "")
+
+
+def test_need_skips_with_the_debian_package_and_fails_when_all_is_required(need, monkeypatch):
+    monkeypatch.setattr(doctor, "find_program", lambda name: None)
+    monkeypatch.delenv("AZLAB_REQUIRE_ALL", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt install gnugo"):
+        need("gnugo")
+    monkeypatch.setenv("AZLAB_REQUIRE_ALL", "1")
+    with pytest.raises(pytest.fail.Exception, match="apt install gnugo"):
+        need("gnugo")
