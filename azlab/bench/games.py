@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from azlab.bench import Row
 from azlab.games import game as find
-from azlab.games.game import Game
+from azlab.games.game import NO_TRACE, Game
 from azlab.games.kernel import new_rng
 
 GAMES: list[tuple[str, dict]] = [
@@ -38,7 +38,7 @@ def moves_per_second(game: Game, seconds: float) -> float:
     while time.perf_counter() < end:
         states, rng = game.new_states(batch), new_rng(batch, batch)
         start = time.perf_counter()
-        game.kernels.playout(states, rng)
+        game.kernels.playout(states, rng, NO_TRACE)
         spent = time.perf_counter() - start
         best = max(best, float(states["ply"].sum()) / spent)
         if spent < 0.02:  # too short to time well

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 
 from azlab.errors import IllegalMove
-from azlab.games.game import Game, Position, Symmetry
+from azlab.games.game import NO_TRACE, Game, Position, Symmetry
 from azlab.games.kernel import new_rng
 
 
@@ -79,6 +79,13 @@ def _check_position(position: Position) -> None:
     dirty = np.full((1, *game.planes_shape), np.nan, np.float32)
     game.kernels.encode(state, dirty)
     _require(np.array_equal(dirty, game.encode(state)), "The encoding leaves cells unwritten.", position)
+    if game.kernels.lead is not None and position.scores is not None:
+        leads = np.full(1, np.nan)
+        game.kernels.lead(state, leads)
+        first, second = position.scores
+        _require(
+            -1 <= leads[0] <= 1 and np.sign(leads[0]) == np.sign(first - second), "The lead is not that of the scores.", position
+        )
     full = np.ones((1, game.num_actions), np.bool_)
     game.kernels.legal(state, full)
     _require(np.flatnonzero(full[0]).tolist() == position.legal_actions, "The legal mask is not fully written.", position)
@@ -117,12 +124,19 @@ def _check_symmetry(final: Position, symmetry: Symmetry) -> None:
 def _check_playouts(game: Game, seed: int) -> None:
     """Random playouts end, within the limit, depend on the seed alone, and leave finished games as they are."""
     count = 8
-    final = game.playout(game.new_states(count), seed)
+    final, trace = game.new_states(count), np.full((count, game.max_length), -1, np.int32)
+    game.kernels.playout(final, new_rng(seed, count), trace)
     _require(final["over"].all(), "A playout stopped before the end.")
     _require((final["ply"] <= game.max_length).all(), "A playout is longer than max_length.")
     _require(np.isin(final["result"], (-1, 0, 1)).all(), "A playout has a result other than -1, 0 and +1.")
     _require(game.playout(game.new_states(count), seed).tobytes() == final.tobytes(), "The same seed gave other playouts.")
+    for i in range(count):
+        position = game.start()
+        for action in trace[i][trace[i] >= 0]:
+            _require(action in position.legal_actions, f"A playout played the illegal action {action}.", position)
+            position = position.play(int(action))
+        _require(position.state.tobytes() == final[i : i + 1].tobytes(), "A playout's moves lead elsewhere.", position)
     alone, rng = game.new_states(1), new_rng(seed, count)[-1:].copy()
-    game.kernels.playout(alone, rng)
+    game.kernels.playout(alone, rng, NO_TRACE)
     _require(alone.tobytes() == final[-1:].tobytes(), "A playout depends on its neighbours in the batch.")
     _require(game.playout(final, seed + 1).tobytes() == final.tobytes(), "A playout changed a finished game.")

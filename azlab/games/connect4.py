@@ -10,7 +10,7 @@ import numpy as np
 
 from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import kernel, random_below
+from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
 
 DTYPE = state_dtype(
@@ -85,13 +85,15 @@ def encode(states, planes):
 
 
 @kernel
-def playout(states, rng):
+def playout(states, rng, trace):
     """See `Kernels`."""
     for i in range(len(states)):
         state = states[i]
+        start = state.ply
         while not state.over:
             col = random_below(rng, i, state.cols)
             if is_open(state, col):
+                note(trace, i, state.ply - start, col)
                 play_one(state, col)
 
 
@@ -126,6 +128,9 @@ class Connect4(Game):
     def split_moves(self, text: str) -> list[str]:
         names = super().split_moves(text)
         return list("".join(names)) if self.cols <= 9 else names  # "4433" needs no spaces
+
+    def spot(self, action: int) -> tuple[float, float]:
+        return action + 0.5, -0.3
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -14,7 +14,7 @@ import numpy as np
 from azlab.errors import whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import kernel, random_below
+from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
 
 
@@ -104,7 +104,7 @@ def encode(states, planes):
 
 
 @kernel
-def playout(states, rng):
+def playout(states, rng, trace):
     """See `Kernels`; draws the free lines in a random order."""
     height, width = states[0].lines.shape
     free = np.empty(height * width, np.int64)
@@ -116,11 +116,21 @@ def playout(states, rng):
             if state.lines[row, col] == 0:
                 free[count] = action
                 count += 1
+        start = state.ply
         while count:
             k = random_below(rng, i, count)
+            note(trace, i, state.ply - start, free[k])
             play_one(state, free[k])
             count -= 1
             free[k] = free[count]
+
+
+@kernel
+def lead(states, leads):
+    """See `Kernels`; boxes."""
+    for i in range(len(states)):
+        height, width = states[i].lines.shape
+        leads[i] = (states[i].boxes[0] - states[i].boxes[1]) / ((height // 2) * (width - 1))
 
 
 class DotsAndBoxes(Game):
@@ -128,7 +138,7 @@ class DotsAndBoxes(Game):
 
     name = "dots_and_boxes"
     seats = ("Blue", "Orange")
-    kernels = Kernels(legal, play, encode, playout)
+    kernels = Kernels(legal, play, encode, playout, lead)
 
     def __init__(self, rows: int = 3, cols: int = 3) -> None:
         rows = whole_number("rows", rows, 1, 25)  # dot rows are named by letters
@@ -153,6 +163,10 @@ class DotsAndBoxes(Game):
     def split_moves(self, text: str) -> list[str]:
         joined = "".join(super().split_moves(text))  # every name has two letters, so "aABc" needs no spaces
         return [joined[k : k + 2] for k in range(0, len(joined), 2)]
+
+    def spot(self, action: int) -> tuple[float, float]:
+        row, col = cell_of_action(action, self.cols)
+        return (col + 0.7, row // 2 + 0.2) if row % 2 == 0 else (col + 0.2, row // 2 + 0.7)
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

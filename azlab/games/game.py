@@ -34,6 +34,9 @@ STATE_FIELDS = [
 ]
 
 
+NO_TRACE = np.zeros((0, 0), np.int32)  # for playouts whose moves nobody asks for
+
+
 def state_dtype(*fields: tuple) -> np.dtype:
     """The dtype of a game's states: the game's own fields and the four common ones.
 
@@ -49,12 +52,15 @@ def state_dtype(*fields: tuple) -> np.dtype:
 
 
 class Kernels(NamedTuple):
-    """The compiled rules of a game. B states at once, A = `num_actions`; arrays are contiguous and written in place."""
+    """The compiled rules of a game. B >= 1 states at once, A = `num_actions`; arrays are contiguous and written in place."""
 
     legal: Callable[..., Any]  # legal(states [B], mask bool [B, A]): fills the mask; no action is legal when over
     play: Callable[..., Any]  # play(states [B], actions int64 [B]): actions must be legal
     encode: Callable[..., Any]  # encode(states [B], planes float32 [B, C, H, W]): what a network sees
-    playout: Callable[..., Any]  # playout(states [B], rng uint64 [B]): random moves to the end of each game
+    playout: Callable[..., Any]  # playout(states [B], rng uint64 [B], trace int32 [B, L]): random moves to the end of each
+    # game; its first L actions are written down
+    lead: Callable[..., Any] | None = None  # lead(states [B], leads float64 [B]): points by which seat 0 leads, as a share of
+    # all points, in [-1, 1]; only for games that count points
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +116,10 @@ class Game:
 
     def picture(self, position: "Position") -> Picture:
         """The board as shapes, to be drawn by `azlab.show`."""
+        raise NotImplementedError
+
+    def spot(self, action: int) -> tuple[float, float] | None:
+        """Where on the picture a move is played, for marks on it; None for a move without a place, such as a pass."""
         raise NotImplementedError
 
     @functools.cached_property
@@ -177,7 +187,7 @@ class Game:
     def playout(self, states: np.ndarray, seed: int = 0) -> np.ndarray:
         """Play copies of `states` to the end with random moves and return the final states."""
         final = states.copy()
-        self.kernels.playout(final, new_rng(seed, len(final)))
+        self.kernels.playout(final, new_rng(seed, len(final)), NO_TRACE)
         return final
 
     def check(self, games: int = 20, seed: int = 0) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from azlab.errors import AzlabError, IllegalMove, one_of, whole_number
 from azlab.games import go_board, grid, stones
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import kernel, random_below
+from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
 from azlab.games.stones import EMPTY, area, is_safe_eye, may_place, place_stone, point_of
 
@@ -73,6 +73,13 @@ def play_one(state, point, marks, stack, captured):
 def point_of_action(action, stride):
     """The place of an action, 0 for the pass."""
     return 0 if action == (stride - 1) * (stride - 1) else point_of(action, stride)
+
+
+@kernel
+def action_of_point(point, stride):
+    """The reverse of `point_of_action`."""
+    size = stride - 1
+    return size * size if point == 0 else (point // stride - 1) * size + point % stride - 1
 
 
 @kernel
@@ -141,16 +148,18 @@ def random_candidate(state, i, rng, empty, untried, marks, stack):
 
 
 @kernel
-def playout(states, rng):
+def playout(states, rng, trace):
     """See `Kernels`. Random play that never fills its own eyes and passes only when nothing else is left; it ends in time."""
     length = len(states[0].board)
     marks, stack, captured = np.zeros(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     empty = np.empty(length, np.int64)
     for i in range(len(states)):
         state = states[i]
+        start = state.ply
         free = list_empty(state.board, state.stride, empty)
         while not state.over:
             k, _ = random_candidate(state, i, rng, empty, free, marks, stack)
+            note(trace, i, state.ply - start, action_of_point(empty[k] if k >= 0 else 0, state.stride))
             free = play_from_list(state, k, empty, free, marks, stack, captured)
 
 
@@ -236,21 +245,33 @@ def play_superko(states, actions):
 
 
 @kernel
-def playout_superko(states, rng):
+def playout_superko(states, rng, trace):
     """See `playout`."""
     length = len(states[0].board)
     marks, stack, captured = np.zeros(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     empty, board = np.empty(length, np.int64), np.empty(length, np.int8)
     for i in range(len(states)):
         state = states[i]
+        start = state.ply
         free = list_empty(state.board, state.stride, empty)
         while not state.over:
             k, untried = random_candidate(state, i, rng, empty, free, marks, stack)
             while k >= 0 and repeats(state, empty[k], board, marks, stack, captured):
                 k, untried = random_candidate(state, i, rng, empty, untried, marks, stack)
             board_hash = hash_after(state, board, empty[k], marks, stack, captured) if k >= 0 else state.hash
+            note(trace, i, state.ply - start, action_of_point(empty[k] if k >= 0 else 0, state.stride))
             free = play_from_list(state, k, empty, free, marks, stack, captured)
             record(state, board_hash)
+
+
+@kernel
+def lead(states, leads):
+    """See `Kernels`; the area as it stands, komi included."""
+    marks, stack = np.zeros(len(states[0].board), np.int64), np.empty(len(states[0].board), np.int64)
+    for i in range(len(states)):
+        black, white = area(states[i].board, states[i].stride, marks, stack)
+        points = (states[i].stride - 1) * (states[i].stride - 1)
+        leads[i] = min(1.0, max(-1.0, (black - white - np.float64(states[i].komi)) / points))
 
 
 class Go(Game):
@@ -276,9 +297,9 @@ class Go(Game):
         self.handicap_cells = go_board.handicap_cells(size, handicap)
         self.dtype = dtype(size, 0 if ko == "simple" else max_moves + 1)
         self.kernels = (
-            Kernels(legal, play, encode, playout)
+            Kernels(legal, play, encode, playout, lead)
             if ko == "simple"
-            else Kernels(legal_superko, play_superko, encode, playout_superko)
+            else Kernels(legal_superko, play_superko, encode, playout_superko, lead)
         )
         self.num_actions = size * size + 1
         self.max_length = max_moves
@@ -338,6 +359,9 @@ class Go(Game):
         if action == self.size * self.size:
             return "pass"
         return grid.cell_name(action, self.size, self.size, grid.GO_LETTERS)
+
+    def spot(self, action: int) -> tuple[float, float] | None:
+        return None if action == self.size * self.size else (action % self.size + 0.5, action // self.size + 0.5)
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -59,7 +59,7 @@ def read_diagram(diagram: str, rows: int, cols: int) -> str:
     """
     found = []
     for line in diagram.strip().splitlines():
-        marks = re.sub(r"[\s()]", "", re.sub(r"^\s*([0-9]+|[A-Z](?=[^A-Z.]))", "", line))
+        marks = re.sub(r"[\s()]", "", re.sub(r"^\s*([0-9]+|[A-I])", "", line))
         if marks and set(marks) <= set("XO."):
             found.append(marks)
     if len(found) != rows or any(len(marks) != cols for marks in found):

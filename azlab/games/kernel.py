@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -63,14 +64,46 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
 
 
 def kernel(function: Callable) -> Callable[..., Any]:
-    """Compile `function` with Numba at its first call and keep the machine code on disk.
-
-    `error_model="numpy"` drops the check for division by zero, which no rule needs.
-    """
-    if Path(function.__code__.co_filename).name not in SHARED:
+    """Compile `function` with Numba at its first call and keep the machine code on disk."""
+    file = Path(function.__code__.co_filename)
+    if file.name not in SHARED:
         _announced[function.__module__] = False
+    is_cached = CACHE_WORKS and file.is_file()  # a function typed into a notebook has no file to watch
+    return _compiled(function, is_cached)
+
+
+def _compiled(function: Callable, is_cached: bool) -> Callable[..., Any]:
+    """`error_model="numpy"` drops the check for division by zero, which no rule needs."""
     with _numba_cache_in(CACHE_DIR):
-        return numba.njit(function, cache=CACHE_WORKS, nogil=True, error_model="numpy")
+        return numba.njit(function, cache=is_cached, nogil=True, error_model="numpy")
+
+
+_specialised: dict[tuple, Callable] = {}
+
+
+def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
+    """A kernel made of `template`, in which the given global names stand for the given kernels.
+
+    This is how one search loop calls the rules of any game at full speed. A closure over the kernels would do the same, but
+    Numba never finds closures over kernels in its disk cache. So the template's code gets globals of its own, and a name
+    that tells the kernels and the contents of their files, for the cache to know it by.
+    """
+    key = (template, *sorted(kernels.items()))
+    if key not in _specialised:
+        digest = hashlib.sha256()
+        has_files = True
+        for name, function in sorted(kernels.items()):
+            plain = getattr(function, "py_func", function)
+            file = Path(plain.__code__.co_filename)
+            has_files &= file.is_file()
+            digest.update(f"{name} {plain.__module__}.{plain.__qualname__}".encode())
+            digest.update(file.read_bytes() if file.is_file() else plain.__code__.co_code)
+        name = f"{template.__name__}_{digest.hexdigest()[:16]}"
+        function = FunctionType(template.__code__, {**template.__globals__, **kernels}, name, template.__defaults__)
+        function.__qualname__, function.__module__, function.__doc__ = name, template.__module__, template.__doc__
+        _announced.setdefault(template.__module__, False)
+        _specialised[key] = _compiled(function, CACHE_WORKS and has_files)
+    return _specialised[key]
 
 
 def _symbol_of_type(record_type: Any) -> tuple[str, tuple[str]]:
@@ -132,6 +165,13 @@ def random_below(rng, i, n):
     """Return a random whole number in [0, n), n < 2**31, from stream `i` of `rng`."""
     high_bits = random_bits(rng, i) >> np.uint64(32)  # the high bits of xorshift are the good ones
     return np.int64((high_bits * np.uint64(n)) >> np.uint64(32))
+
+
+@kernel
+def note(trace, i, turn, action):
+    """Write down the `turn`-th action of playout `i`, where the trace has room: int32 [B, L], L may be 0."""
+    if turn < trace.shape[1]:
+        trace[i, turn] = action
 
 
 @kernel

@@ -30,6 +30,10 @@ class Picture:
         """A small dot: a star point, a corner of a box."""
         self.shapes.append(("dot", x, y, radius))
 
+    def share(self, x: float, y: float, share: float) -> None:
+        """A move's share of a search, 0 to 1, as a disc whose area shows it and a number in percent."""
+        self.shapes.append(("share", x, y, share))
+
     def label(self, x: float, y: float, text: str, style: str = "coordinate") -> None:
         """Text centred at (x, y); style: coordinate or owner (a letter inside a box)."""
         self.shapes.append(("label", x, y, text, style))

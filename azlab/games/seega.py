@@ -16,7 +16,7 @@ import numpy as np
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import kernel, random_below
+from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
 
 EMPTY = -1
@@ -86,14 +86,9 @@ def is_step(board, cell, direction):
 @kernel
 def step_captures(state, cell, direction):
     """How many stones the stone on `cell` would capture by stepping in `direction` (a legal step)."""
-    board = state.board
-    size = board.shape[0]
+    size = state.board.shape[0]
     row, col = cell // size, cell % size
-    seat = board[row, col]
-    board[row, col] = EMPTY  # it must not count as its own partner
-    count = captures(state, row + ROW_STEP[direction], col + COL_STEP[direction], seat, False)
-    board[row, col] = seat
-    return count
+    return captures(state, row + ROW_STEP[direction], col + COL_STEP[direction], state.board[row, col], False)
 
 
 @kernel
@@ -269,13 +264,14 @@ def list_steps(state, actions):
 
 
 @kernel
-def playout(states, rng):
+def playout(states, rng, trace):
     """See `Kernels`."""
     size = states[0].board.shape[0]
     cells = size * size
     choice = np.empty(5 * cells + 1, np.int64)
     for i in range(len(states)):
         state = states[i]
+        start = state.ply
         while not state.over:
             if state.placing:
                 action = 4 * cells + random_below(rng, i, cells)
@@ -290,7 +286,16 @@ def playout(states, rng):
                 action = 5 * cells if k == 4 else 4 * np.int64(state.chain) + k
                 if not is_legal(state, action):
                     continue
+            note(trace, i, state.ply - start, action)
             play_one(state, action)
+
+
+@kernel
+def lead(states, leads):
+    """See `Kernels`; stones on the board."""
+    for i in range(len(states)):
+        cells = states[i].board.shape[0] * states[i].board.shape[1]
+        leads[i] = (np.int64(states[i].stones[0]) - states[i].stones[1]) / (cells - 1)
 
 
 class Seega(Game):
@@ -313,7 +318,7 @@ class Seega(Game):
 
     name = "seega"
     seats = ("Black", "White")
-    kernels = Kernels(legal, play, encode, playout)
+    kernels = Kernels(legal, play, encode, playout, lead)
 
     def __init__(
         self,
@@ -391,6 +396,15 @@ class Seega(Game):
         if action >= 4 * self.cells:
             return self._cell_name(action - 4 * self.cells)
         return f"{self._cell_name(action // 4)}-{DIRECTIONS[action % 4]}"
+
+    def spot(self, action: int) -> tuple[float, float] | None:
+        if action == 5 * self.cells:
+            return None
+        if action >= 4 * self.cells:
+            cell = action - 4 * self.cells
+            return cell % self.size + 0.5, cell // self.size + 0.5
+        row, col = divmod(action // 4, self.size)  # a step is shown on the edge it crosses
+        return col + 0.5 + COL_STEP[action % 4] / 2, row + 0.5 + ROW_STEP[action % 4] / 2
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -12,7 +12,7 @@ import numpy as np
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games import go_board, grid, stones
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import kernel, random_below
+from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
 from azlab.games.stones import all_have_liberties, is_eye, liberties, may_place, place_stone, point_of
 
@@ -120,20 +120,30 @@ def encode(states, planes):
 
 
 @kernel
-def playout(states, rng):
+def playout(states, rng, trace):
     """See `Kernels`; tries points at random, which is quick because most of them are legal."""
     length = len(states[0].board)
     marks, stack, captured = np.zeros(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     for i in range(len(states)):
         state = states[i]
-        size = state.stride - 1
+        start, cells = state.ply, (state.stride - 1) * (state.stride - 1)
         while not state.over:
-            point = 0
+            cell, point = cells, 0  # the pass
             while not state.must_pass:
-                point = point_of(random_below(rng, i, size * size), state.stride)
+                cell = random_below(rng, i, cells)
+                point = point_of(cell, state.stride)
                 if is_legal(state, point, state.to_move, state.ko, marks, stack):
                     break
-            play_one(state, point if not state.must_pass else 0, marks, stack, captured)
+            note(trace, i, state.ply - start, cell)
+            play_one(state, point, marks, stack, captured)
+
+
+@kernel
+def lead(states, leads):
+    """See `Kernels`; single-point eyes."""
+    for i in range(len(states)):
+        board, stride = states[i].board, states[i].stride
+        leads[i] = (eyes(board, 0, stride) - eyes(board, 1, stride)) / ((stride - 1) * (stride - 1))
 
 
 class SimpleGo(Game):
@@ -141,7 +151,7 @@ class SimpleGo(Game):
 
     name = "simple_go"
     seats = ("Black", "White")
-    kernels = Kernels(legal, play, encode, playout)
+    kernels = Kernels(legal, play, encode, playout, lead)
 
     def __init__(self, size: int = 5) -> None:
         size = whole_number("size", size, 2, 19)
@@ -174,6 +184,9 @@ class SimpleGo(Game):
 
     def move_name(self, action: int) -> str:
         return "pass" if action == self.size * self.size else grid.cell_name(action, self.size, self.size, grid.GO_LETTERS)
+
+    def spot(self, action: int) -> tuple[float, float] | None:
+        return None if action == self.size * self.size else (action % self.size + 0.5, action // self.size + 0.5)
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

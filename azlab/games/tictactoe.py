@@ -6,7 +6,7 @@ import numpy as np
 
 from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import kernel, random_below
+from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
 
 EMPTY = -1
@@ -64,13 +64,15 @@ def encode(states, planes):
 
 
 @kernel
-def playout(states, rng):
+def playout(states, rng, trace):
     """See `Kernels`; a random empty cell is found by trying cells at random."""
     for i in range(len(states)):
         state = states[i]
+        start = state.ply
         while not state.over:
             cell = random_below(rng, i, 9)
             if state.board[cell] == EMPTY:
+                note(trace, i, state.ply - start, cell)
                 play_one(state, cell)
 
 
@@ -96,6 +98,9 @@ class TicTacToe(Game):
 
     def move_name(self, action: int) -> str:
         return grid.cell_name(action, 3, 3)
+
+    def spot(self, action: int) -> tuple[float, float]:
+        return action % 3 + 0.5, action // 3 + 0.5
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

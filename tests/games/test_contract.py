@@ -190,12 +190,12 @@ def faults():
         good.encode(states, planes)
         states["board"][:, 4] = 1
 
-    def short_playout(states, rng):
+    def short_playout(states, rng, trace):
         states["ply"] += 1
 
-    def one_stream(states, rng):
+    def one_stream(states, rng, trace):
         shared = new_rng(int(rng[0] % np.uint64(1000)), len(states))
-        good.playout(states, shared)
+        good.playout(states, shared, trace)
 
     yield "moves after the end", with_kernel(legal=allow_after_the_end)
     yield "rules not symmetric", with_kernel(legal=forbid_a_corner)
@@ -206,6 +206,11 @@ def faults():
     yield "encoding changes the state", with_kernel(encode=encode_and_spoil)
     yield "playout stops early", with_kernel(playout=short_playout)
     yield "playout depends on neighbours", with_kernel(playout=one_stream)
+    def untraced(states, rng, trace):
+        good.playout(states, rng, trace)
+        trace[:, :1] = 4  # as if every game had begun in the centre
+
+    yield "playout with a wrong trace", with_kernel(playout=untraced)
     yield "length limit too small", broken(max_length=4)
     yield "two moves of one name", broken(move_name=lambda self, action: "abc"[action % 3])
 
