@@ -108,12 +108,22 @@ def _label(x: float, y: float, text: str, style: str) -> list[str]:
     ]
 
 
+def _share(x: float, y: float, share: float) -> list[str]:
+    disc = _circle(x, y, 0.12 + 0.3 * share**0.5, f'{_fill("mark")} fill-opacity="0.75"')
+    text = (
+        f'<text x="{_px(x)}" y="{_px(y)}" fill="#ffffff" font-size="11" font-family="sans-serif" font-weight="bold" '
+        f'text-anchor="middle" dominant-baseline="central">{100 * share:.0f}</text>'
+    )
+    return [disc, text] if share >= 0.04 else [disc]
+
+
 # how each kind of shape of a `Picture` becomes SVG elements
 SHAPES: dict[str, Callable[..., list[str]]] = {
     "square": _square,
     "stone": _stone,
     "line": lambda x1, y1, x2, y2, style: [_line(x1, y1, x2, y2, _stroke(*LINE_LOOKS[style]))],
     "dot": lambda x, y, radius: [_circle(x, y, radius, _fill("wood-line" if radius < 0.1 else "ink"))],
+    "share": _share,
     "label": _label,
 }
 

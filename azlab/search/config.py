@@ -1,0 +1,84 @@
+"""All the numbers of a PUCT search in one place. The defaults are AlphaZero's for a match; self-play adds noise."""
+
+from dataclasses import dataclass, fields
+
+from azlab.errors import AzlabError
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Settings of `puct`. Values Q lie in [-1, 1] for the player to move, unless `unit_values` says otherwise."""
+
+    simulations: int = 800
+    # new positions evaluated for each move (AlphaZero: 800)
+    cpuct: float = 1.25
+    # weight of the exploration term U = c(N) * P * sqrt(N) / (1 + n), N counting the node's own evaluation
+    cpuct_base: float = 19652.0
+    # c(N) = cpuct + log((1 + N + base) / base); 0 keeps cpuct constant
+    fpu: float = 0.0
+    # first-play urgency: the Q of a move not tried yet
+    fpu_relative: bool = False
+    # if set, a move not tried yet counts as the mean of its node minus `fpu`
+    draw_value: float = 0.0
+    # what a draw is worth to either player
+    unit_values: bool = False
+    # if set, cpuct, fpu and draw_value are meant for Q in [0, 1], as source S5 states them
+    noise: float = 0.0
+    # share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play)
+    noise_alpha: float = 0.3
+    # parameter of that noise (AlphaZero: 0.3 in chess, 0.03 in Go)
+    noise_alpha_base: float = 0.0
+    # if positive, the parameter is this divided by the number of legal moves (source S5: 20.38)
+    temperature: tuple[tuple[int, float], ...] = ((0, 0.0),)
+    # (from ply, temperature): moves are drawn by visits ** (1 / temperature); 0 takes the most visited
+    gumbel: int = 0
+    # if positive, Gumbel search (Danihelka et al. 2022) with so many moves considered at the root, by sequential halving
+    gumbel_visit_offset: float = 50.0
+    # c_visit of that paper
+    gumbel_value_scale: float = 1.0
+    # c_scale of that paper
+    forced_playouts: float = 0.0
+    # a root move visited at all gets at least sqrt(k * P * N) visits (KataGo: k = 2); targets are then pruned
+    cap_probability: float = 1.0
+    # share of full searches; the others have `cap_simulations` (playout cap, KataGo and S5 section 3.6.4)
+    cap_simulations: int = 30
+    # size of the small searches
+    kl_threshold: float = 0.0
+    # if positive, a search goes on only while log2-KL gain of the visits per step exceeds this (S5 section 4.1)
+    kl_step: int = 50
+    # simulations between two looks at the gain
+    reuse_tree: bool = False
+    # keep the part of the tree below the move played
+    leaves: int = 1
+    # leaves taken from one tree before an evaluation; more than 1 uses virtual losses and suits a single position
+    solve: bool = False
+    # carry proven wins and losses up the tree
+
+    def __post_init__(self) -> None:
+        for name in ("simulations", "cap_simulations", "kl_step", "leaves"):
+            if getattr(self, name) < 1:
+                raise AzlabError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        for name in ("noise", "cap_probability"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise AzlabError(f"{name} is a share and must lie between 0 and 1, not {getattr(self, name)}.")
+        for name in ("cpuct", "cpuct_base", "noise_alpha_base", "forced_playouts", "gumbel", "kl_threshold"):
+            if getattr(self, name) < 0:
+                raise AzlabError(f"{name} must not be negative, not {getattr(self, name)}.")
+        if self.noise and self.noise_alpha <= 0 and self.noise_alpha_base <= 0:
+            raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
+        if self.gumbel and self.leaves > 1:
+            raise AzlabError("Gumbel search takes one leaf at a time; leave `leaves` at 1.")
+        plies = [ply for ply, _ in self.temperature]
+        if not plies or plies[0] != 0 or plies != sorted(plies) or min(t for _, t in self.temperature) < 0:
+            raise AzlabError("temperature is a list of (from ply, temperature), from ply 0 on, e.g. ((0, 1.0), (30, 0.0)).")
+
+    def signed(self, value: float) -> float:
+        """A value of the config as one in [-1, 1]."""
+        return 2 * value - 1 if self.unit_values else value
+
+    def temperature_at(self, ply: int) -> float:
+        """The temperature for the move at `ply`."""
+        return [t for start, t in self.temperature if start <= ply][-1]
+
+
+FIELDS = tuple(field.name for field in fields(SearchConfig))

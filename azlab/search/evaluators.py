@@ -1,0 +1,115 @@
+"""Evaluators: what a position is worth and which moves look good, for many states at once.
+
+An evaluator is anything with `evaluate(states [B], legal bool [B, A]) -> (priors [B, A], values [B])` or, where it knows
+how likely draws are, `(priors, values, draws [B])`. Priors are zero on illegal moves and sum to 1; values are for seat 0,
+in [-1, 1]; draws are chances of a draw. It is never asked about finished games. A network, a table, random playouts: all
+are evaluators.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from azlab.errors import AzlabError
+from azlab.games.game import NO_TRACE, Game
+from azlab.games.kernel import new_rng
+
+
+class Evaluator(Protocol):
+    """See the module's description."""
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Priors, values (and chances of a draw) of `states`."""
+        ...
+
+
+def uniform_priors(legal: np.ndarray) -> np.ndarray:
+    """Equal priors for the legal moves: float32 [B, A]."""
+    return legal / legal.sum(axis=1, keepdims=True, dtype=np.float32)
+
+
+class UniformEvaluator:
+    """Knows nothing: equal priors, value 0. The null evaluator of speed measurements."""
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        return uniform_priors(legal), np.zeros(len(states), np.float32)
+
+
+class PlayoutEvaluator:
+    """Equal priors, and the mean result of random playouts."""
+
+    def __init__(self, game: Game, playouts: int = 1, seed: int = 0) -> None:
+        if playouts < 1:
+            raise AzlabError(f"An evaluation needs at least one playout, not {playouts}.")
+        self.game, self.playouts = game, playouts
+        self._rng = new_rng(seed, 1)
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        final = np.repeat(states, self.playouts)
+        streams = new_rng(int(self._rng[0] & np.uint64(0xFFFFFFFF)), len(final))
+        self._rng[:] = streams[:1]
+        self.game.kernels.playout(final, streams, NO_TRACE)
+        results = final["result"].reshape(len(states), self.playouts)
+        return uniform_priors(legal), results.mean(axis=1, dtype=np.float32), (results == 0).mean(axis=1, dtype=np.float32)
+
+
+class OracleEvaluator:
+    """Perfect values, and equal priors for the best moves. `oracle` is one of azlab.oracles."""
+
+    def __init__(self, oracle: "object") -> None:
+        self.oracle = oracle
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        values = np.sign(self.oracle.values(states)).astype(np.float32)  # type: ignore[attr-defined]
+        return uniform_priors(self.oracle.best_actions(states)), values, (values == 0).astype(np.float32)  # type: ignore[attr-defined]
+
+
+class CachedEvaluator:
+    """Remembers what another evaluator said; shared by all games of a batch.
+
+    Equal states of one batch are evaluated once. When full, the memory is emptied: simple, and rare if it is large.
+    """
+
+    def __init__(self, evaluator: Evaluator, capacity: int = 200_000) -> None:
+        if capacity < 1:
+            raise AzlabError(f"A cache needs room for at least one position, not {capacity}.")
+        self.evaluator, self.capacity = evaluator, capacity
+        self.hits = self.misses = 0
+        self._rows: dict[bytes, tuple[np.ndarray, ...]] = {}
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        size = states.dtype.itemsize
+        data = states.tobytes()
+        keys = [data[k : k + size] for k in range(0, len(data), size)]
+        new = {key: k for k, key in enumerate(keys) if key not in self._rows}
+        self.misses += len(new)
+        self.hits += len(keys) - len(new)
+        if len(self._rows) + len(new) > self.capacity:
+            self._rows = {key: self._rows[key] for key in keys if key in self._rows}
+        if new:
+            chosen = list(new.values())
+            parts = self.evaluator.evaluate(states[chosen], legal[chosen])
+            for j, key in enumerate(new):
+                self._rows[key] = tuple(part[j].copy() for part in parts)
+        rows = [self._rows[key] for key in keys]
+        return tuple(np.stack(part) for part in zip(*rows, strict=True))
+
+
+def checked(parts: tuple[np.ndarray, ...], count: int, actions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Priors, values and draws as the tree takes them; a sentence if the evaluator returned something else."""
+    if not isinstance(parts, tuple) or len(parts) not in (2, 3):
+        raise AzlabError("An evaluator returns (priors, values) or (priors, values, draws).")
+    priors, values = np.asarray(parts[0]), np.asarray(parts[1])
+    draws = np.asarray(parts[2]) if len(parts) == 3 else np.zeros(count, np.float32)
+    if priors.shape != (count, actions) or values.shape != (count,) or draws.shape != (count,):
+        shapes = f"{priors.shape}, {values.shape} and {draws.shape}"
+        raise AzlabError(
+            f"The evaluator returned shapes {shapes}; wanted are ({count}, {actions}) priors and ({count},) values and draws."
+        )
+    if not np.isfinite(priors.sum() + values.sum() + draws.sum()):
+        raise AzlabError("The evaluator returned a value that is not a number or is infinite; look at the network's training.")
+    return (
+        np.ascontiguousarray(priors, np.float32),
+        np.ascontiguousarray(values, np.float32),
+        np.ascontiguousarray(draws, np.float32),
+    )

@@ -1,0 +1,315 @@
+"""PUCT: the search of AlphaZero, for many games at once, with any evaluator. The variants are settings of `SearchConfig`."""
+
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from azlab.errors import AzlabError
+from azlab.games.game import Game, Position
+from azlab.search import tree as trees
+from azlab.search.analysis import Analysis, from_tree
+from azlab.search.config import SearchConfig
+from azlab.search.evaluators import Evaluator, checked
+
+
+def puct(
+    positions: Position | Sequence[Position] | np.ndarray,
+    evaluator: Evaluator,
+    config: SearchConfig | None = None,
+    *,
+    game: Game | None = None,
+    seed: int = 0,
+) -> "Analysis | list[Analysis]":
+    """Search one position, or a list of positions of one game, or an array of states (then say which `game`)."""
+    config = config or SearchConfig()
+    one = isinstance(positions, Position)
+    if isinstance(positions, np.ndarray):
+        if game is None:
+            raise AzlabError("An array of states does not say its game; pass game=...")
+        listed = [game.position(state) for state in positions]
+    else:
+        listed = [positions] if isinstance(positions, Position) else list(positions)
+    if not listed or len({position.game for position in listed}) > 1:
+        raise AzlabError("A search takes one or more positions, all of one game.")
+    search = Searcher(listed[0].game, len(listed), evaluator, config, seed)
+    search.start(np.concatenate([position.state for position in listed]))
+    search.run()
+    found = [search.analysis(g, position) for g, position in enumerate(listed)]
+    return found[0] if one else found
+
+
+class Searcher:
+    """A batch of searches that goes on from move to move: `start`, `run`, `advance`, `run`, ...
+
+    `done` [G] counts the simulations of the current move, `seconds` where the time went.
+    """
+
+    def __init__(
+        self, game: Game, games: int, evaluator: Evaluator, config: SearchConfig, seed: int = 0, flip_every_ply: bool = False
+    ):
+        self.game, self.games, self.evaluator, self.config = game, games, evaluator, config
+        self.rng = np.random.default_rng(seed)
+        room = config.simulations * (2 if config.reuse_tree else 1) + config.leaves + 1
+        self.tree = trees.new_tree(game, games, room)
+        self.params = _params(config, flip_every_ply)
+        self.done = np.zeros(games, np.int64)
+        self.raw_prior = np.zeros((games, game.num_actions), np.float32)  # of the root, before noise
+        self.noise = np.zeros((games, game.num_actions), np.float64)
+        self.seconds = {"search": 0.0, "evaluator": 0.0}
+        self._schedule = np.zeros((games, 1), np.int64)
+        self._offsets = trees.offsets(game)
+        rows = games * config.leaves
+        self._leaf_game = np.zeros(rows, np.int64)
+        self._leaf_node = np.zeros(rows, np.int64)
+        self._leaf_action = np.zeros(rows, np.int64)
+        self._leaf_states = np.zeros(rows, game.dtype)
+        self._leaf_bytes = self._leaf_states.view(np.uint8).reshape(rows, -1)
+        self._pending = np.zeros(rows, np.int64)
+
+    # --- roots ------------------------------------------------------------------------------------------------
+
+    def start(self, states: np.ndarray, games: np.ndarray | None = None) -> None:
+        """Begin new trees at `states`, for all games or for the given ones; no state may be over."""
+        games = np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64)
+        if states["over"].any():
+            raise AzlabError("A position to search is over; there is no move to look for.")
+        states = np.ascontiguousarray(states)
+        trees.set_roots(self.tree, games, states.view(np.uint8).reshape(len(states), -1), self._offsets)
+        self._evaluate(states, games, np.zeros(len(games), np.int64), np.arange(len(games)), leaves=1)
+        self._prepare(games)
+
+    def advance(self, actions: np.ndarray) -> None:
+        """Play `actions` [G] in all games; with `reuse_tree` the part of the tree below is kept. No game may end by it."""
+        states = self.root_states()
+        self.game.kernels.play(states, np.ascontiguousarray(actions, np.int64))
+        fresh = []
+        for g in range(self.games):
+            if not (self.config.reuse_tree and trees.advance(self.tree, g, actions[g])):
+                fresh.append(g)
+        if fresh:
+            self.start(states[fresh], np.array(fresh))
+        kept = np.setdiff1d(np.arange(self.games), fresh)
+        if len(kept):
+            self._prepare(kept)
+
+    def root_states(self) -> np.ndarray:
+        """The states at the roots: an array of G records."""
+        return np.ascontiguousarray(self.tree.state[:, 0]).view(self.game.dtype).reshape(-1)
+
+    def _prepare(self, games: np.ndarray) -> None:
+        """Noise and counters for a new move."""
+        self.done[games] = 0
+        legal = self.tree.children[games, 0] != trees.ILLEGAL
+        prior = self.tree.prior[games, 0]
+        self.raw_prior[games] = prior
+        config = self.config
+        if config.gumbel:
+            self.noise[games] = self.rng.gumbel(size=prior.shape)
+            schedule = [halving_schedule(config.simulations, min(config.gumbel, int(row.sum()))) for row in legal]
+            if self._schedule.shape[1] != config.simulations:
+                self._schedule = np.zeros((self.games, config.simulations), np.int64)
+            self._schedule[games] = schedule
+        elif config.noise:
+            for k, g in enumerate(games):
+                moves = np.flatnonzero(legal[k])
+                alpha = config.noise_alpha_base / len(moves) if config.noise_alpha_base else config.noise_alpha
+                drawn = self.rng.dirichlet(np.full(len(moves), alpha))
+                self.tree.prior[g, 0, moves] = (1 - config.noise) * prior[k, moves] + config.noise * drawn
+
+    # --- simulations ------------------------------------------------------------------------------------------
+
+    def run(self, budget: np.ndarray | int | None = None, games: np.ndarray | None = None) -> None:
+        """Simulate until each game has `budget` simulations (default: the config's) or its search is decided."""
+        budgets = np.full(self.games, self.config.simulations if budget is None else budget, np.int64)
+        if budgets.max() > self.config.simulations:
+            raise AzlabError(f"The trees have room for {self.config.simulations} simulations, not {budgets.max()}.")
+        active = np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64)
+        if self.config.kl_threshold:
+            self._run_while_gaining(budgets, active)
+        else:
+            self._run_to(budgets, active)
+
+    def _run_to(self, budgets: np.ndarray, active: np.ndarray) -> None:
+        leaves = self.config.leaves
+        tree, params = self.tree, self.params
+        while len(active):
+            begin = time.perf_counter()
+            found = trees.select(
+                tree, params, active, budgets, leaves, self.noise, self._schedule, self.done,
+                self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_bytes,
+            )  # fmt: skip
+            if found:
+                self.game.kernels.play(self._leaf_states[:found], self._leaf_action[:found])
+                waiting = trees.add_nodes(
+                    tree, params, leaves, found, self._leaf_game, self._leaf_node, self._leaf_bytes, self._offsets, self._pending
+                )
+                self.seconds["search"] += time.perf_counter() - begin
+                if waiting:
+                    pending = self._pending[:waiting]
+                    self._evaluate(self._leaf_states, self._leaf_game, self._leaf_node, pending, leaves)
+            else:
+                self.seconds["search"] += time.perf_counter() - begin
+            if found < len(active) * leaves:  # some tree had nothing to do: it may be finished
+                active = active[~self._is_decided(active, budgets)]
+
+    def _is_decided(self, games: np.ndarray, budgets: np.ndarray) -> np.ndarray:
+        proven = self.tree.proven[games, 0] != trees.UNPROVEN
+        return (self.done[games] >= budgets[games]) | (proven if self.config.solve else False)
+
+    def _evaluate(self, states: np.ndarray, games: np.ndarray, nodes: np.ndarray, rows: np.ndarray, leaves: int) -> None:
+        """Ask the evaluator about `states[rows]` and expand their nodes."""
+        begin = time.perf_counter()
+        asked = states[rows]
+        legal = self.game.legal_mask(asked)
+        middle = time.perf_counter()
+        parts = self.evaluator.evaluate(asked, legal)
+        end = time.perf_counter()
+        priors, values, draws = checked(parts, len(rows), self.game.num_actions)
+        state_bytes = states.view(np.uint8).reshape(len(states), -1)
+        trees.expand(self.tree, self.params, leaves, rows, games, nodes, state_bytes, self._offsets, legal, priors, values, draws)
+        self.seconds["evaluator"] += end - middle
+        self.seconds["search"] += middle - begin + time.perf_counter() - end
+
+    def _run_while_gaining(self, budgets: np.ndarray, active: np.ndarray) -> None:
+        """KL-gain stopping (S5 section 4.1): a tree grows by `kl_step` while the last step still changed its visits."""
+        before = np.zeros((self.games, self.game.num_actions))
+        while len(active):
+            target = np.minimum(budgets, self.done + self.config.kl_step)
+            self._run_to(target, active)
+            going = []
+            for g in active:
+                after = self.root_visits(g) / max(1, self.root_visits(g).sum())
+                gain = kl_divergence(before[g], after) if before[g].any() else math.inf
+                before[g] = after
+                if gain > self.config.kl_threshold and self.done[g] < budgets[g]:
+                    going.append(g)
+            active = np.array(going, np.int64)
+            active = active[~self._is_decided(active, budgets)]
+
+    # --- results ----------------------------------------------------------------------------------------------
+
+    def root_visits(self, g: int) -> np.ndarray:
+        """Visits of the actions at the root of game `g`: int64 [A]."""
+        children = self.tree.children[g, 0]
+        return np.where(children >= 0, self.tree.visits[g, np.maximum(children, 0)], 0).astype(np.int64)
+
+    def policy(self, g: int) -> np.ndarray:
+        """What the search teaches a network: float64 [A], the shares of the visits, or the improved policy of Gumbel search."""
+        if self.config.gumbel:
+            scores = np.empty(self.game.num_actions)
+            trees.completed_scores(self.tree, g, 0, self.params, scores)
+            shares = np.exp(scores - scores.max())
+            return shares / shares.sum()
+        visits = self.root_visits(g).astype(np.float64)
+        if self.config.forced_playouts:
+            visits = self._without_forced(g, visits)
+        if not visits.any():  # proven before the first visit
+            visits = (self.tree.children[g, 0] != trees.ILLEGAL).astype(np.float64)
+        return visits / visits.sum()
+
+    def _without_forced(self, g: int, visits: np.ndarray) -> np.ndarray:
+        """Take back forced visits that the best move's score does not justify (KataGo's target pruning)."""
+        tree, params = self.tree, self.params
+        children, seat = tree.children[g, 0], int(tree.to_move[g, 0])
+        total = tree.visits[g, 0]
+        weight = params.cpuct
+        if params.cpuct_base:
+            weight += math.log((1 + total + params.cpuct_base) / params.cpuct_base)
+        weight *= params.scale * math.sqrt(total)
+        best = int(np.argmax(visits))
+
+        def mean(action: int) -> float:
+            return trees.mean_for(tree, g, int(children[action]), seat, params.draw_value)
+
+        limit = mean(best) + weight * float(tree.prior[g, 0, best]) / (1 + visits[best])
+        pruned = visits.copy()
+        for action in np.flatnonzero(visits).tolist():
+            if action == best:
+                continue
+            prior = float(tree.prior[g, 0, action])
+            forced = math.sqrt(params.forced_playouts * prior * (total - 1))
+            while pruned[action] > 0 and visits[action] - pruned[action] < forced:
+                if mean(action) + weight * prior / pruned[action] > limit:  # with one visit fewer it would be chosen
+                    break
+                pruned[action] -= 1
+            if pruned[action] == 1:
+                pruned[action] = 0
+        return pruned
+
+    def choose(self, g: int, ply: int) -> int:
+        """The action to play in game `g`: a proven win, else by the config's temperature."""
+        children = self.tree.children[g, 0]
+        sign = 1 - 2 * int(self.tree.to_move[g, 0])
+        if self.config.solve:
+            results = np.where(children >= 0, self.tree.proven[g, np.maximum(children, 0)], trees.UNPROVEN)
+            if (results == sign).any():
+                return int(np.argmax(results == sign))
+        if self.config.gumbel:
+            return self._choose_gumbel(g)
+        visits = self.policy(g)
+        temperature = self.config.temperature_at(ply)
+        if temperature == 0:
+            return int(np.argmax(visits))
+        shares = (visits / visits.max()) ** (1 / temperature)
+        return int(self.rng.choice(len(shares), p=shares / shares.sum()))
+
+    def _choose_gumbel(self, g: int) -> int:
+        """The most visited action, by noisy score among equals (sequential halving's winner)."""
+        scores = np.empty(self.game.num_actions)
+        trees.completed_scores(self.tree, g, 0, self.params, scores)
+        visits = self.root_visits(g)
+        return int(np.argmax(np.where(visits == visits.max(), self.noise[g] + scores, -np.inf)))
+
+    def root_value(self, g: int) -> float:
+        """The mean value of the root for seat 0."""
+        return float(self.tree.value_sum[g, 0] / self.tree.visits[g, 0])
+
+    def analysis(self, g: int, position: Position) -> Analysis:
+        """What the search found in game `g`, whose root is `position`."""
+        return from_tree(self.tree, g, position, self.raw_prior[g], dict(self.seconds), int(self.done[g]))
+
+
+def _params(config: SearchConfig, flip_every_ply: bool) -> trees.Params:
+    double = 2.0 if config.unit_values else 1.0  # Q in [-1, 1] is twice as wide as in [0, 1], so U must be too
+    fpu = config.fpu * double if config.fpu_relative else config.signed(config.fpu)
+    return trees.Params(
+        cpuct=float(config.cpuct),
+        cpuct_base=float(config.cpuct_base),
+        scale=double,
+        fpu=float(fpu),
+        fpu_relative=config.fpu_relative,
+        draw_value=float(config.signed(config.draw_value)),
+        forced_playouts=float(config.forced_playouts),
+        solve=config.solve,
+        flip_every_ply=flip_every_ply,
+        gumbel=config.gumbel > 0,
+        gumbel_visit_offset=float(config.gumbel_visit_offset),
+        gumbel_value_scale=float(config.gumbel_value_scale),
+    )
+
+
+def halving_schedule(simulations: int, considered: int) -> np.ndarray:
+    """Sequential halving as a list: how many visits the root action of each simulation has had before. int64 [simulations].
+
+    With m actions left, each gets the same number of visits; then the better half stays. All phases get equal budgets.
+    """
+    if considered <= 1:
+        return np.arange(simulations)
+    phases = math.ceil(math.log2(considered))
+    schedule: list[int] = []
+    visits, left = 0, considered
+    while len(schedule) < simulations:
+        rounds = max(1, simulations // (phases * left))
+        for _ in range(rounds):
+            schedule += [visits] * left
+            visits += 1
+        left = max(2, left // 2)
+    return np.array(schedule[:simulations])
+
+
+def kl_divergence(before: np.ndarray, after: np.ndarray) -> float:
+    """KL(before || after) in bits, for two distributions of visits over actions."""
+    used = before > 0
+    return float((before[used] * np.log2(before[used] / np.maximum(after[used], 1e-12))).sum())

@@ -1,0 +1,77 @@
+"""PUCT as one would write it first: objects, recursion, no arrays. The fast search must visit the same nodes.
+
+Values are for seat 0, as everywhere; the evaluator is called with one state at a time.
+"""
+
+import math
+
+import numpy as np
+
+
+class Node:
+    def __init__(self, position, parent=None, prior=0.0):
+        self.position, self.parent, self.prior = position, parent, prior
+        self.children = {}
+        self.visits, self.value_sum, self.draw_sum = 0, 0.0, 0.0
+
+    def mean_for(self, seat, draw_value):
+        sign = 1 - 2 * seat
+        return (sign * self.value_sum + draw_value * self.draw_sum) / self.visits
+
+
+def evaluate(node, evaluator):
+    """Fill in the children and return (value, chance of a draw)."""
+    position = node.position
+    if position.over:
+        return float(position.result), float(position.result == 0)
+    state = position.state
+    priors, values, *draws = evaluator.evaluate(state, position.game.legal_mask(state))
+    node.priors = {action: float(np.float32(priors[0, action])) for action in position.legal_actions}
+    return float(np.float32(values[0])), float(np.float32(draws[0][0])) if draws else 0.0
+
+
+def choose(node, config):
+    seat, total = node.position.to_move, node.visits
+    weight = config.cpuct
+    if config.cpuct_base:
+        weight += math.log((1 + total + config.cpuct_base) / config.cpuct_base)
+    weight *= (2 if config.unit_values else 1) * math.sqrt(total)
+    draw_value = config.signed(config.draw_value)
+    urgency = config.signed(config.fpu)
+    if config.fpu_relative:
+        urgency = node.mean_for(seat, draw_value) - config.fpu * (2 if config.unit_values else 1)
+    best, best_score = None, -math.inf
+    for action, prior in node.priors.items():
+        child = node.children.get(action)
+        score = urgency + weight * prior
+        if child:
+            score = child.mean_for(seat, draw_value) + weight * prior / (1 + child.visits)
+        if score > best_score:
+            best, best_score = action, score
+    return best
+
+
+def search(position, evaluator, config):
+    """The root after `config.simulations` simulations."""
+    root = Node(position)
+    back_up(root, *evaluate(root, evaluator))
+    for _ in range(config.simulations):
+        node = root
+        while not node.position.over:
+            action = choose(node, config)
+            if action in node.children:
+                node = node.children[action]
+                continue
+            node.children[action] = Node(node.position.play(action), node)
+            node = node.children[action]
+            break
+        back_up(node, *evaluate(node, evaluator))
+    return root
+
+
+def back_up(node, value, draw):
+    while node:
+        node.visits += 1
+        node.value_sum += value
+        node.draw_sum += draw
+        node = node.parent

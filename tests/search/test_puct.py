@@ -1,0 +1,294 @@
+"""The batched PUCT search against the slow reference, and each of its switches."""
+
+import numpy as np
+import pytest
+
+import azlab
+from azlab.search import SearchConfig, Searcher, puct
+from azlab.search import tree as trees
+from azlab.search.evaluators import CachedEvaluator, OracleEvaluator, PlayoutEvaluator, UniformEvaluator
+from azlab.search.puct import halving_schedule, kl_divergence
+
+GAMES = [
+    azlab.game("tictactoe").from_moves("a1 b2"),
+    azlab.game("connect4").from_moves("4453"),
+    azlab.game("dots_and_boxes", rows=2, cols=2).from_moves("aA aB Aa"),  # an extra turn is near
+    azlab.game("go", size=3, komi=0.5),
+    azlab.game("seega"),
+]
+POSITIONS = [g if hasattr(g, "play") else g.start() for g in GAMES]
+CONFIGS = {
+    "AlphaZero": SearchConfig(simulations=120),
+    "constant cpuct": SearchConfig(simulations=120, cpuct=2.5, cpuct_base=0),
+    "absolute first-play urgency": SearchConfig(simulations=120, fpu=0.4),
+    "relative first-play urgency": SearchConfig(simulations=120, fpu=0.2, fpu_relative=True),
+    "draws liked": SearchConfig(simulations=120, draw_value=0.5),
+    "source S5": SearchConfig(simulations=120, cpuct=1.545, cpuct_base=0, fpu=0.8545, draw_value=0.6913, unit_values=True),
+}
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("position", POSITIONS, ids=lambda p: p.game.name)
+def test_the_fast_search_visits_the_same_nodes_as_the_slow_one(position, config, plain_puct, hash_evaluator):
+    root = plain_puct.search(position, hash_evaluator(), config)
+    search = Searcher(position.game, 1, hash_evaluator(), config)
+    search.start(position.state)
+    search.run()
+    compare(root, search.tree, 0)
+
+
+def compare(node, tree, index):
+    """The plain node and node `index` of the fast tree agree, and so do all nodes below."""
+    assert tree.visits[0, index] == node.visits
+    assert tree.value_sum[0, index] == pytest.approx(node.value_sum, abs=1e-9)
+    assert tree.draw_sum[0, index] == pytest.approx(node.draw_sum, abs=1e-9)
+    assert tree.to_move[0, index] == node.position.to_move and tree.over[0, index] == node.position.over
+    assert tree.state[0, index].tobytes() == node.position.state.tobytes()
+    children = tree.children[0, index]
+    assert {a: c for a, c in enumerate(children) if c >= 0}.keys() == node.children.keys()
+    assert np.flatnonzero(children != trees.ILLEGAL).tolist() == node.position.legal_actions
+    for action, child in node.children.items():
+        compare(child, tree, children[action])
+
+
+def test_a_batch_of_games_gives_what_each_game_gives_alone(hash_evaluator):
+    game, config = azlab.game("connect4"), SearchConfig(simulations=60)
+    positions = [game.from_moves(moves) for moves in ("4", "44", "1234567", "3344", "777")]
+    together = puct(positions, hash_evaluator(), config)
+    for position, found in zip(positions, together, strict=True):
+        alone = puct(position, hash_evaluator(), config)
+        assert (alone.visits == found.visits).all() and alone.line == found.line
+    states = np.concatenate([position.state for position in positions])
+    again = puct(states, hash_evaluator(), config, game=game)
+    assert [(a.visits == b.visits).all() for a, b in zip(again, together, strict=True)] == [True] * 5
+
+
+def test_the_wrong_sign_of_source_s3_can_be_switched_on(hash_evaluator):
+    """Orange can take a box and move again; with the sign flipped at every ply its next move looks like Blue's."""
+    position = azlab.game("dots_and_boxes", rows=2, cols=2).from_moves("aA aB Aa")
+    config = SearchConfig(simulations=300)
+    found = {}
+    for flip in (False, True):
+        search = Searcher(position.game, 1, hash_evaluator(), config, flip_every_ply=flip)
+        search.start(position.state)
+        search.run()
+        found[flip] = search
+    right, wrong = (found[flip].tree for flip in (False, True))
+    child = right.children[0, 0, position.game.action("Ab")]  # completes the box: the same player moves on
+    assert right.to_move[0, child] == position.to_move
+    assert wrong.to_move[0, wrong.children[0, 0, position.game.action("Ab")]] == 1 - position.to_move
+    assert not np.array_equal(found[False].root_visits(0), found[True].root_visits(0))
+
+
+def test_virtual_losses_are_taken_back(hash_evaluator):
+    position = azlab.game("connect4").start()
+    search = Searcher(position.game, 1, hash_evaluator(), SearchConfig(simulations=500, leaves=16))
+    search.start(position.state)
+    search.run()
+    tree, size = search.tree, search.tree.size[0]
+    assert search.done[0] == 500 and tree.visits[0, 0] == 501
+    for node in range(size):
+        children = [c for c in tree.children[0, node] if c >= 0]
+        own = 0 if tree.over[0, node] else 1
+        if children:
+            assert tree.visits[0, node] == own + tree.visits[0, children].sum()
+            total = tree.own_value[0, node] + tree.value_sum[0, children].sum()
+            assert tree.value_sum[0, node] == pytest.approx(total, abs=1e-4)
+
+
+def test_a_million_simulations_on_one_position_work():
+    analysis = puct(azlab.game("tictactoe").start(), UniformEvaluator(), SearchConfig(simulations=1_000_000, leaves=64))
+    assert analysis.simulations == 1_000_000 and analysis.visits.sum() == 1_000_000
+    assert analysis.best_move == "b2" or abs(analysis.value) < 0.2
+
+
+@pytest.mark.parametrize("alpha", [{"noise_alpha": 0.3}, {"noise_alpha_base": 10.0}])
+def test_root_noise_changes_priors_at_the_root_only_and_by_the_seed(alpha, hash_evaluator):
+    position = azlab.game("connect4").start()
+
+    def roots(seed):
+        search = Searcher(position.game, 2, hash_evaluator(), SearchConfig(simulations=50, noise=0.25, **alpha), seed)
+        search.start(np.repeat(position.state, 2))
+        search.run()
+        return search
+
+    one, same, other = roots(1), roots(1), roots(2)
+    assert np.array_equal(one.tree.prior[:, 0], same.tree.prior[:, 0])
+    assert not np.array_equal(one.tree.prior[:, 0], other.tree.prior[:, 0])
+    assert not np.array_equal(one.tree.prior[0, 0], one.tree.prior[1, 0])  # each game has its own
+    assert np.allclose(one.tree.prior[:, 0].sum(axis=1), 1, atol=1e-5)
+    raw = hash_evaluator().evaluate(position.state, position.game.legal_mask(position.state))[0][0]
+    assert np.allclose(one.raw_prior, raw)
+    share = (one.tree.prior[0, 0] - 0.75 * raw) / 0.25
+    assert (share >= -1e-6).all() and share.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_dirichlet_alpha_follows_the_number_of_legal_moves():
+    """A large alpha gives nearly equal noise, a small one concentrates it."""
+    game = azlab.game("connect4")
+    spread = {}
+    for base in (0.7, 7000.0):
+        search = Searcher(game, 200, UniformEvaluator(), SearchConfig(simulations=1, noise=1.0, noise_alpha_base=base))
+        search.start(game.new_states(200))
+        spread[base] = search.tree.prior[:, 0].std()
+    assert spread[7000.0] < 0.01 < 0.2 < spread[0.7]
+
+
+def test_the_temperature_schedule_draws_early_and_takes_the_best_later():
+    game = azlab.game("connect4")
+    config = SearchConfig(simulations=40, temperature=((0, 1.0), (10, 0.0)))
+    search = Searcher(game, 1, UniformEvaluator(), config, seed=1)
+    search.start(game.new_states(1))
+    search.run()
+    early = {search.choose(0, ply=3) for _ in range(60)}
+    late = {search.choose(0, ply=10) for _ in range(60)}
+    assert len(early) > 3 and len(late) == 1
+    assert config.temperature_at(9) == 1.0 and config.temperature_at(10) == 0.0
+
+
+def test_sequential_halving_gives_every_phase_its_budget():
+    assert halving_schedule(16, 4).tolist() == [0] * 4 + [1] * 4 + [2, 2, 3, 3, 4, 4, 5, 5]
+    assert halving_schedule(5, 1).tolist() == [0, 1, 2, 3, 4]
+    for simulations in (1, 7, 50, 64):
+        for considered in (2, 3, 7, 16):
+            assert len(halving_schedule(simulations, considered)) == simulations
+
+
+def test_gumbel_search_spreads_visits_by_halving_and_prefers_the_better_move():
+    position = azlab.game("connect4").from_moves("445566")  # 3 and 7 win at once
+    search = Searcher(position.game, 1, UniformEvaluator(), SearchConfig(simulations=16, gumbel=4), seed=3)
+    search.start(position.state)
+    search.run()
+    assert sorted(search.root_visits(0)[search.root_visits(0) > 0].tolist()) == [2, 2, 6, 6]
+    policy = search.policy(0)
+    assert policy.sum() == pytest.approx(1) and (policy > 0).all()
+    wins = 0
+    for seed in range(40):
+        search = Searcher(position.game, 1, UniformEvaluator(), SearchConfig(simulations=16, gumbel=7), seed=seed)
+        search.start(position.state)
+        search.run()
+        wins += search.choose(0, 0) in (2, 6)
+    assert wins == 40  # sixteen simulations are enough to see a win that is one move away
+
+
+def test_forced_playouts_reach_their_number_and_are_pruned_from_the_target(hash_evaluator):
+    position = azlab.game("connect4").start()
+    config = SearchConfig(simulations=400, forced_playouts=2.0)
+    search = Searcher(position.game, 1, hash_evaluator(), config)
+    search.start(position.state)
+    search.run()
+    visits, prior = search.root_visits(0), search.tree.prior[0, 0]
+    tried = visits > 0
+    assert (visits[tried] + 1 >= np.sqrt(2 * prior[tried] * 400) * 0.97).all()
+    target = search.policy(0) * search.policy(0).size
+    pruned = search._without_forced(0, visits.astype(float))
+    assert pruned[np.argmax(visits)] == visits.max() and (pruned <= visits).all() and pruned.sum() < visits.sum()
+    assert target.max() > 0
+
+
+def test_kl_gain_stops_a_search_that_no_longer_changes(hash_evaluator):
+    position = azlab.game("connect4").start()
+    done = {}
+    for threshold in (1e-9, 0.02, 10.0):
+        config = SearchConfig(simulations=2000, kl_threshold=threshold, kl_step=50)
+        search = Searcher(position.game, 1, hash_evaluator(), config)
+        search.start(position.state)
+        search.run()
+        done[threshold] = search.done[0]
+    assert done[1e-9] == 2000 and 50 < done[0.02] < 2000 and done[10.0] == 100
+    assert kl_divergence(np.array([0.5, 0.5]), np.array([0.5, 0.5])) == 0
+    assert kl_divergence(np.array([1.0, 0.0]), np.array([0.5, 0.5])) == pytest.approx(1)  # one bit
+
+
+def test_reusing_the_tree_keeps_exactly_the_part_below_the_move(hash_evaluator):
+    position = azlab.game("connect4").start()
+    search = Searcher(position.game, 1, hash_evaluator(), SearchConfig(simulations=300, reuse_tree=True))
+    search.start(position.state)
+    search.run()
+    action = int(np.argmax(search.root_visits(0)))
+    before = subtree(search.tree, search.tree.children[0, 0, action])
+    search.advance(np.array([action]))
+    assert subtree(search.tree, 0) == before
+    search.run()
+    assert search.tree.visits[0, 0] == before[1] + 300 and search.root_states().tobytes() == position.play(action).state.tobytes()
+
+
+def subtree(tree, node):
+    """A node and all below it as nested tuples."""
+    children = tuple((a, subtree(tree, c)) for a, c in enumerate(tree.children[0, node]) if c >= 0)
+    return tree.state[0, node].tobytes(), int(tree.visits[0, node]), float(tree.value_sum[0, node]), children
+
+
+def test_proven_results_are_carried_up_and_end_the_search():
+    win = puct(azlab.game("connect4").from_moves("445566"), UniformEvaluator(), SearchConfig(simulations=500, solve=True))
+    assert win.value == 1 and win.best_move in ("3", "7") and win.simulations < 500
+    block = azlab.game("tictactoe").from_moves("b2 a1 a3")  # O must block at c1, then it is a draw
+    draw = puct(block, UniformEvaluator(), SearchConfig(simulations=100_000, solve=True))
+    assert draw.value == 0 and draw.simulations < 100_000 and draw.best_move == "c1"
+    assert (draw.proven[[block.game.action(m) for m in ("a2", "b1", "c2")]] == 1).all()
+
+
+def test_with_a_perfect_evaluator_the_search_plays_perfectly():
+    oracle = azlab.oracle("tictactoe")
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        position = azlab.game("tictactoe").start()
+        while not position.over:
+            found = puct(position, OracleEvaluator(oracle), SearchConfig(simulations=60))
+            assert found.best_move in oracle.best_moves(position)
+            position = position.play(int(rng.choice(position.legal_actions)))
+
+
+def test_a_cache_gives_the_same_search_with_fewer_evaluations(hash_evaluator):
+    class Counting:
+        asked = 0
+
+        def evaluate(self, states, legal):
+            self.asked += len(states)
+            return hash_evaluator().evaluate(states, legal)
+
+    position, config = azlab.game("tictactoe").start(), SearchConfig(simulations=400)
+    plain, behind = Counting(), Counting()
+    cached = CachedEvaluator(behind)
+    assert (puct(position, plain, config).visits == puct(position, cached, config).visits).all()
+    assert behind.asked == cached.misses < plain.asked == cached.hits + cached.misses
+    small = CachedEvaluator(Counting(), capacity=5)
+    assert (puct(position, small, config).visits == puct(position, plain, config).visits).all()
+
+
+def test_playouts_as_evaluator_find_a_win():
+    position = azlab.game("connect4").from_moves("445566")
+    found = puct(position, PlayoutEvaluator(position.game, 4, seed=1), SearchConfig(simulations=300))
+    assert found.best_move in ("3", "7") and found.value > 0.8
+
+
+class Returning:
+    def __init__(self, make):
+        self.make = make
+
+    def evaluate(self, states, legal):
+        return self.make(states, legal)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda p: puct(p, Returning(lambda s, m: (m * np.nan, np.zeros(len(s))))), "not a number"),
+        (lambda p: puct(p, Returning(lambda s, m: (m / m.sum(1), np.full(len(s), np.inf)))), "infinite"),
+        (lambda p: puct(p, Returning(lambda s, m: (m[:, :3], np.zeros(len(s))))), "returned shapes (1, 3)"),
+        (lambda p: puct(p, Returning(lambda s, m: (m, np.zeros((len(s), 1))))), "returned shapes"),
+        (lambda p: puct(p, Returning(lambda s, m: m)), "An evaluator returns (priors, values)"),
+        (lambda p: puct(p.game.from_moves("4141414"), UniformEvaluator()), "is over"),
+        (lambda p: SearchConfig(simulations=0), "simulations must be at least 1, not 0"),
+        (lambda p: SearchConfig(noise=2.0), "noise is a share"),
+        (lambda p: SearchConfig(temperature=((5, 1.0),)), "temperature is a list"),
+        (lambda p: SearchConfig(gumbel=4, leaves=2), "Gumbel search takes one leaf"),
+        (lambda p: puct([], UniformEvaluator()), "one or more positions"),
+        (lambda p: puct(p.state, UniformEvaluator()), "does not say its game"),
+        (lambda p: puct([p, azlab.game("tictactoe").start()], UniformEvaluator()), "all of one game"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, sentence):
+    with pytest.raises(azlab.AzlabError) as raised:
+        call(azlab.game("connect4").start())
+    assert sentence in str(raised.value) and "\n" not in str(raised.value)
