@@ -9,9 +9,10 @@ from azlab.errors import AzlabError, IllegalMove
 
 if TYPE_CHECKING:
     from azlab.games.game import Game
+    from azlab.oracles.oracle import Oracle
 
 __version__ = "0.1.0"
-__all__ = ["AzlabError", "IllegalMove", "__version__", "game"]
+__all__ = ["AzlabError", "IllegalMove", "__version__", "agent", "game", "oracle"]
 
 
 def game(name: str, **options: Any) -> "Game":
@@ -22,3 +23,28 @@ def game(name: str, **options: Any) -> "Game":
     from azlab.games import game as find
 
     return find(name, **options)
+
+
+def agent(text: str, seed: int = 0) -> Any:
+    """A player by name: agent("random"), agent("minimax:6"), agent("uct:10000"), agent("puct:800"), agent("perfect")."""
+    from azlab.arena.agents import agent as make
+
+    return make(text, seed)
+
+
+def oracle(game: "Game | str", **options: Any) -> "Oracle":
+    """Perfect play of a game: oracle("connect4"), oracle(azlab.game("dots_and_boxes"))."""
+    from azlab.oracles import oracle as find
+
+    return find(game, **options)
+
+
+def __getattr__(name: str) -> Any:
+    """Loads `azlab.kernel`, `azlab.search`, `azlab.arena` when they are first used."""
+    import importlib
+
+    if name == "kernel":
+        return importlib.import_module("azlab.games.kernel").kernel
+    if name in ("search", "arena", "oracles", "show"):
+        return importlib.import_module(f"azlab.{name}")
+    raise AttributeError(f"module 'azlab' has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import os
 import sys
 from collections.abc import Sequence
 
@@ -32,6 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"azlab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_play(commands)
+    _add_match(commands)
     _add_reproduce(commands)
     _add_bench(commands)
     _add_data(commands)
@@ -54,6 +56,9 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     play = commands.add_parser("play", help="play a game in the terminal", description="Play a game in the terminal.")
     play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go or seega")
     play.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
+    play.add_argument(
+        "--against", default="random", help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect (default: random)"
+    )
     play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
     play.add_argument("--moves", default="", help="start after these moves")
     play.add_argument("--seed", type=int, help="makes the opponent's choices repeatable")
@@ -61,13 +66,49 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
 
 
 def _play(args: argparse.Namespace) -> int:
-    from azlab.arena.agents import RandomAgent
+    from azlab.arena.agents import agent
     from azlab.arena.terminal import play
     from azlab.games import game
 
     position = game(args.game, **dict(args.options)).from_moves(args.moves)
-    play(position, RandomAgent(args.seed), {"first": 0, "second": 1, "both": None}[args.seat])
+    seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
+    play(position, agent(args.against, seed), {"first": 0, "second": 1, "both": None}[args.seat])
     return 0
+
+
+def _add_match(commands: argparse._SubParsersAction) -> None:
+    match = commands.add_parser("match", help="let two agents play each other")
+    match.add_argument("game", help="the game, as for play")
+    match.add_argument("first", metavar="AGENT", help="e.g. uct:1000")
+    match.add_argument("second", metavar="AGENT", help="e.g. minimax:4")
+    match.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
+    match.add_argument("--games", type=int, default=100, help="how many, an even number (default: 100)")
+    match.add_argument("--openings", type=int, help="random moves before each game (default: 2, more when those are used up)")
+    match.add_argument("--seed", type=int, default=0, help="of the openings and the agents (default: 0)")
+    match.add_argument("--save", metavar="FILE", help="keep every game as JSON lines")
+    match.set_defaults(run=_match)
+
+
+def _match(args: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from azlab.arena import match
+    from azlab.arena.match import AgentFailed
+    from azlab.games import game
+
+    rules = game(args.game, **dict(args.options))
+    with tqdm(total=args.games, unit="game", disable=None) as bar:
+        progress = lambda done, total: bar.update(done - bar.n)  # noqa: E731
+        try:
+            result = match(args.first, args.second, args.games, rules, args.openings, args.seed, progress)
+        except AgentFailed as failure:
+            print(failure.result)
+            raise
+    print(result)
+    if args.save:
+        result.save(args.save)
+        print(f"The games are in {args.save}.")
+    return 0 if result.complete else 130
 
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
@@ -83,7 +124,8 @@ def _reproduce(args: argparse.Namespace) -> int:
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
     bench = commands.add_parser("bench", help="measure speeds on this machine")
-    bench.add_argument("--peers", action="store_true", help="measure open_spiel and pgx too, where they are installed")
+    bench.add_argument("part", nargs="*", choices=["games", "search", "compile", []], help="what to measure (default: all)")
+    bench.add_argument("--peers", action="store_true", help="measure open_spiel, pgx and mctx too, where they are installed")
     bench.add_argument("--seconds", type=float, default=1.0, help="time for each figure (default: 1)")
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
     bench.set_defaults(run=_bench)
@@ -91,9 +133,17 @@ def _add_bench(commands: argparse._SubParsersAction) -> None:
 
 def _bench(args: argparse.Namespace) -> int:
     from azlab import bench
-    from azlab.bench import games, peers
+    from azlab.bench import games, peers, search
 
-    parts = [games.playouts(args.seconds), *([peers.playouts(args.seconds)] if args.peers else []), games.first_use()]
+    groups = {
+        "games": [games.playouts(args.seconds)],
+        "search": [search.uct_rows(args.seconds), search.puct_rows(args.seconds), search.network_rows()],
+        "compile": [games.first_use()],
+    }
+    if args.peers:
+        groups["games"].append(peers.playouts(args.seconds))
+        groups["search"].append(peers.searches(args.seconds))
+    parts = [part for name in args.part or groups for part in groups[name]]
     rows = []
     for row in (row for part in parts for row in part):
         print(f"measured {row.what}", end="\r\033[K" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)

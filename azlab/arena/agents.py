@@ -1,10 +1,27 @@
-"""Players. An agent is anything with `name` and `choose(position) -> move`."""
+"""Players. Anything with `name` and `choose(position) -> action` plays; most can also show what they think: `analyse(position)`.
 
-from typing import Protocol
+`agent("uct:1000")` makes one by name; the command line, notebooks and configs share this notation:
+
+    random              any legal move
+    minimax:6           alpha-beta to depth 6; minimax:2s deepens for two seconds
+    uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
+    puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
+    perfect             an oracle's best move, where the game has one
+"""
+
+import ast
+import functools
+import inspect
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from azlab.games.game import Position
+from azlab.errors import AzlabError
+from azlab.games.game import Game, Position
+from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
+from azlab.search.evaluators import Evaluator, PlayoutEvaluator
+from azlab.search.tree import UNPROVEN
 
 
 class Agent(Protocol):
@@ -27,3 +44,173 @@ class RandomAgent:
 
     def choose(self, position: Position) -> int:
         return int(self._rng.choice(position.legal_actions))
+
+
+class MinimaxAgent:
+    """Alpha-beta to a fixed depth, or as deep as `seconds` allow."""
+
+    def __init__(self, depth: int | None = None, seconds: float | None = None, seed: int | None = None) -> None:
+        if depth is not None and depth < 1:
+            raise AzlabError(f"Minimax looks at least one move ahead; depth must be at least 1, not {depth}.")
+        self.depth, self.seconds = depth if depth is not None else 4 if seconds is None else 100, seconds
+        self.name = f"minimax:{seconds:g}s" if seconds is not None else f"minimax:{self.depth}"
+
+    def analyse(self, position: Position) -> Analysis:
+        """The search behind `choose`."""
+        return minimax(position, self.depth, seconds=self.seconds)
+
+    def choose(self, position: Position) -> int:
+        return self.analyse(position).best_action
+
+
+class UctAgent:
+    """UCT with random playouts."""
+
+    def __init__(
+        self,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        c: float = 1.41,
+        rave: float = 0.0,
+        solve: bool = False,
+        seed: int = 0,
+    ):
+        if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
+            raise AzlabError("UCT needs at least one simulation, or a positive time.")
+        self.simulations = 1000 if simulations is None and seconds is None else simulations
+        self.seconds, self.settings = seconds, {"c": c, "rave": rave, "solve": solve}
+        self.name = f"uct:{seconds:g}s" if seconds is not None else f"uct:{self.simulations}"
+        self._seeds = np.random.default_rng(seed)
+
+    def analyse(self, position: Position) -> Analysis:
+        """The search behind `choose`."""
+        seed = int(self._seeds.integers(2**62))
+        return uct(position, self.simulations, seconds=self.seconds, seed=seed, **self.settings)  # type: ignore[arg-type]
+
+    def choose(self, position: Position) -> int:
+        return self.analyse(position).best_action
+
+
+class PuctAgent:
+    """PUCT with any evaluator (a network's, say); many positions are searched as one batch."""
+
+    def __init__(
+        self, evaluator: Evaluator | None = None, config: SearchConfig | None = None, name: str | None = None, seed: int = 0
+    ):
+        self.evaluator, self.config = evaluator, config or SearchConfig()
+        self.name = name or f"puct:{self.config.simulations}"
+        self._seeds = np.random.default_rng(seed)
+
+    def _searcher(self, positions: Sequence[Position]) -> Searcher:
+        game = positions[0].game
+        seed = int(self._seeds.integers(2**62))
+        search = Searcher(game, len(positions), self.evaluator or PlayoutEvaluator(game, seed=seed), self.config, seed)
+        search.start(np.concatenate([position.state for position in positions]))
+        search.run()
+        return search
+
+    def analyse(self, position: Position) -> Analysis:
+        """The search behind `choose`."""
+        return self._searcher([position]).analysis(0, position)
+
+    def choose(self, position: Position) -> int:
+        return self.choose_many([position])[0]
+
+    def choose_many(self, positions: Sequence[Position]) -> list[int]:
+        """The actions for many positions of one game, searched together."""
+        search = self._searcher(positions)
+        return [search.choose(g, position.ply) for g, position in enumerate(positions)]
+
+
+class PerfectAgent:
+    """Plays a best move of the game's oracle, a random one if there are several."""
+
+    name = "perfect"
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    @staticmethod
+    @functools.cache
+    def _oracle(game: Game) -> Any:
+        from azlab.oracles import oracle
+
+        return oracle(game)
+
+    def choose(self, position: Position) -> int:
+        best = self._oracle(position.game).best_actions(position.state)[0]
+        return int(self._rng.choice(np.flatnonzero(best)))
+
+    def analyse(self, position: Position) -> Analysis:
+        """The exact value of every move."""
+        scores = self._oracle(position.game).action_scores(position.state)[0]
+        best = self._oracle(position.game).best_actions(position.state)[0]
+        proven = np.full(len(scores), UNPROVEN, np.int8)
+        known = ~np.isnan(scores)
+        proven[known] = np.sign(scores[known])
+        line = [position.game.move_name(int(np.argmax(best)))]
+        value = float(scores[np.argmax(best)])
+        return Analysis(position, best.astype(np.int64), scores, best / best.sum(), proven, value, line, 1, 1, 1)
+
+
+KINDS: dict[str, Any] = {
+    "random": RandomAgent,
+    "minimax": MinimaxAgent,
+    "uct": UctAgent,
+    "puct": PuctAgent,
+    "perfect": PerfectAgent,
+}
+
+
+def agent(text: str, seed: int = 0) -> Any:
+    """The agent that `text` names, e.g. "uct:1000"; see the top of this file for the notation."""
+    kind, colon, rest = text.strip().partition(":")
+    if kind not in KINDS:
+        raise AzlabError(
+            f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, perfect."
+        )
+    strength, *settings = rest.split(",") if colon else [""]
+    options: dict[str, Any] = {}
+    if strength:
+        options.update(_strength(text, kind, strength))
+    for setting in settings:
+        key, equals, value = setting.strip().partition("=")
+        options[key] = _number(value) if equals else True
+    if kind == "puct":
+        return _puct_agent(text, options, seed)
+    parameters = inspect.signature(KINDS[kind]).parameters
+    for key in options:
+        if key not in parameters:
+            raise AzlabError(
+                f"{kind} has no setting {key!r}; it has {', '.join(name for name in parameters if name != 'seed') or 'none'}."
+            )
+    return KINDS[kind](**options, seed=seed)
+
+
+def _strength(text: str, kind: str, strength: str) -> dict[str, Any]:
+    """What stands behind the colon: a number, or seconds as in "2s"."""
+    is_time = strength.endswith("s") and kind != "puct"
+    number = _number(strength[:-1] if is_time else strength)
+    if kind in ("random", "perfect"):
+        raise AzlabError(f"{kind} takes no number; {text!r} should be {kind!r}.")
+    if is_time and isinstance(number, int | float):
+        return {"seconds": float(number)}
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise AzlabError(f"In {text!r} a whole number should follow the colon, such as {kind}:1000, or a time such as 2s.")
+    return {"depth" if kind == "minimax" else "simulations": number}
+
+
+def _number(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _puct_agent(text: str, options: dict[str, Any], seed: int) -> PuctAgent:
+    try:
+        config = SearchConfig(**options)
+    except TypeError:
+        known = ", ".join(inspect.signature(SearchConfig).parameters)
+        raise AzlabError(f"{text!r} has a setting that is not one of {known}.") from None
+    return PuctAgent(None, config, text, seed)

@@ -3,9 +3,10 @@
 import importlib.util
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from azlab.bench import Row
+from azlab.bench.games import label
 
 # our label: their name
 OPEN_SPIEL = {
@@ -20,7 +21,7 @@ GROUP = "random playouts, one thread"
 
 
 def playouts(seconds: float) -> Iterator[Row]:
-    """Moves a second of each peer that is installed; a line on stderr names the ones that are not."""
+    """Moves a second of each peer that is installed; a row names the ones that are not."""
     for package, name, measure, games in (
         ("pyspiel", "open_spiel", open_spiel_moves_per_second, OPEN_SPIEL),
         ("pgx", "pgx", pgx_moves_per_second, PGX),
@@ -90,3 +91,64 @@ def pgx_moves_per_second(name: str, seconds: float) -> float:
         states = jax.block_until_ready(advance(states, jax.random.PRNGKey(2)))
         best = max(best, games * steps / (time.perf_counter() - start))
     return best
+
+
+def searches(seconds: float) -> Iterator[Row]:
+    """UCT by OpenSpiel and PUCT by mctx on pgx's rules, set up as in `azlab.bench.search`."""
+    from azlab.bench.search import BATCH, SIMULATIONS, UCT_GAMES, best_rate
+
+    if importlib.util.find_spec("pyspiel") is not None:
+        for name, options, simulations in UCT_GAMES:
+            ours = label(name, options)
+            rate = best_rate(open_spiel_uct(OPEN_SPIEL[ours], simulations // 10), seconds)
+            yield Row("UCT from the start, one thread", ours, "open_spiel", rate, "simulations/s")
+    if importlib.util.find_spec("pgx") is not None and importlib.util.find_spec("mctx") is not None:
+        rate = best_rate(mctx_puct(BATCH, SIMULATIONS), seconds)
+        group = "PUCT with a null evaluator, Connect 4, one thread"
+        yield Row(group, f"{BATCH} games x {SIMULATIONS}", "mctx+pgx", rate, "simulations/s")
+
+
+def open_spiel_uct(name: str, simulations: int) -> Callable[[], int]:
+    """OpenSpiel's C++ MCTSBot with one rollout a node."""
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+
+    def run() -> int:
+        bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 1.41, simulations, 4000, False, 1, False)
+        bot.mcts_search(game.new_initial_state())
+        return simulations
+
+    return run
+
+
+def mctx_puct(games: int, simulations: int) -> Callable[[], int]:
+    """mctx.muzero_policy on Connect 4 of pgx, equal priors and value 0, compiled by JAX."""
+    import jax
+    import jax.numpy as jnp
+    import mctx
+    import pgx
+
+    env = pgx.make("connect_four")
+    actions = env.num_actions
+
+    def recurrent(params, key, action, state):  # type: ignore[no-untyped-def]
+        state = jax.vmap(env.step)(state, action)
+        logits = jnp.where(state.legal_action_mask, 0.0, -1e9)
+        over = state.terminated
+        reward = jnp.where(over, state.rewards[jnp.arange(games), 1 - state.current_player], 0.0)
+        discount = jnp.where(over, 0.0, -1.0)
+        return mctx.RecurrentFnOutput(reward=reward, discount=discount, prior_logits=logits, value=jnp.zeros(games)), state
+
+    @jax.jit
+    def search(state, key):  # type: ignore[no-untyped-def]
+        root = mctx.RootFnOutput(prior_logits=jnp.zeros((games, actions)), value=jnp.zeros(games), embedding=state)
+        return mctx.muzero_policy(None, key, root, recurrent, simulations, dirichlet_fraction=0.0).action_weights
+
+    state = jax.vmap(env.init)(jax.random.split(jax.random.PRNGKey(0), games))
+
+    def run() -> int:
+        jax.block_until_ready(search(state, jax.random.PRNGKey(1)))
+        return games * simulations
+
+    return run

@@ -12,7 +12,7 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import NO_TRACE, Game
-from azlab.games.kernel import new_rng
+from azlab.games.kernel import kernel, new_rng
 
 
 class Evaluator(Protocol):
@@ -23,9 +23,19 @@ class Evaluator(Protocol):
         ...
 
 
+@kernel
+def _share_equally(legal, priors):
+    for i in range(len(legal)):
+        share = np.float32(1.0 / max(1, np.sum(legal[i])))
+        for action in range(legal.shape[1]):
+            priors[i, action] = share if legal[i, action] else 0.0
+
+
 def uniform_priors(legal: np.ndarray) -> np.ndarray:
     """Equal priors for the legal moves: float32 [B, A]."""
-    return legal / legal.sum(axis=1, keepdims=True, dtype=np.float32)
+    priors = np.empty(legal.shape, np.float32)
+    _share_equally(np.ascontiguousarray(legal), priors)
+    return priors
 
 
 class UniformEvaluator:
@@ -106,8 +116,6 @@ def checked(parts: tuple[np.ndarray, ...], count: int, actions: int) -> tuple[np
         raise AzlabError(
             f"The evaluator returned shapes {shapes}; wanted are ({count}, {actions}) priors and ({count},) values and draws."
         )
-    if not np.isfinite(priors.sum() + values.sum() + draws.sum()):
-        raise AzlabError("The evaluator returned a value that is not a number or is infinite; look at the network's training.")
     return (
         np.ascontiguousarray(priors, np.float32),
         np.ascontiguousarray(values, np.float32),

@@ -51,9 +51,9 @@ class Searcher:
     ):
         self.game, self.games, self.evaluator, self.config = game, games, evaluator, config
         self.rng = np.random.default_rng(seed)
-        room = config.simulations * (2 if config.reuse_tree else 1) + config.leaves + 1
+        room = (config.simulations + config.leaves + 1) * (2 if config.reuse_tree else 1)
         self.tree = trees.new_tree(game, games, room)
-        self.params = _params(config, flip_every_ply)
+        self.params = _params(config, room, flip_every_ply)
         self.done = np.zeros(games, np.int64)
         self.raw_prior = np.zeros((games, game.num_actions), np.float32)  # of the root, before noise
         self.noise = np.zeros((games, game.num_actions), np.float64)
@@ -161,14 +161,18 @@ class Searcher:
     def _evaluate(self, states: np.ndarray, games: np.ndarray, nodes: np.ndarray, rows: np.ndarray, leaves: int) -> None:
         """Ask the evaluator about `states[rows]` and expand their nodes."""
         begin = time.perf_counter()
-        asked = states[rows]
+        asked = states[: len(rows)] if rows[-1] == len(rows) - 1 else states[rows]  # mostly all of them: no copy
         legal = self.game.legal_mask(asked)
         middle = time.perf_counter()
         parts = self.evaluator.evaluate(asked, legal)
         end = time.perf_counter()
         priors, values, draws = checked(parts, len(rows), self.game.num_actions)
         state_bytes = states.view(np.uint8).reshape(len(states), -1)
-        trees.expand(self.tree, self.params, leaves, rows, games, nodes, state_bytes, self._offsets, legal, priors, values, draws)
+        is_finite = trees.expand(
+            self.tree, self.params, leaves, rows, games, nodes, state_bytes, self._offsets, legal, priors, values, draws
+        )
+        if not is_finite:
+            raise AzlabError("The evaluator returned a number that is infinite or not a number; look at its training.")
         self.seconds["evaluator"] += end - middle
         self.seconds["search"] += middle - begin + time.perf_counter() - end
 
@@ -214,10 +218,7 @@ class Searcher:
         tree, params = self.tree, self.params
         children, seat = tree.children[g, 0], int(tree.to_move[g, 0])
         total = tree.visits[g, 0]
-        weight = params.cpuct
-        if params.cpuct_base:
-            weight += math.log((1 + total + params.cpuct_base) / params.cpuct_base)
-        weight *= params.scale * math.sqrt(total)
+        weight = params.weights[min(total, len(params.weights) - 1)]
         best = int(np.argmax(visits))
 
         def mean(action: int) -> float:
@@ -271,13 +272,15 @@ class Searcher:
         return from_tree(self.tree, g, position, self.raw_prior[g], dict(self.seconds), int(self.done[g]))
 
 
-def _params(config: SearchConfig, flip_every_ply: bool) -> trees.Params:
+def _params(config: SearchConfig, room: int, flip_every_ply: bool) -> trees.Params:
+    visits = np.arange(room + 1)
+    weights = np.full(room + 1, float(config.cpuct))
+    if config.cpuct_base:
+        weights += np.log((1 + visits + config.cpuct_base) / config.cpuct_base)
     double = 2.0 if config.unit_values else 1.0  # Q in [-1, 1] is twice as wide as in [0, 1], so U must be too
     fpu = config.fpu * double if config.fpu_relative else config.signed(config.fpu)
     return trees.Params(
-        cpuct=float(config.cpuct),
-        cpuct_base=float(config.cpuct_base),
-        scale=double,
+        weights=double * weights * np.sqrt(visits),
         fpu=float(fpu),
         fpu_relative=config.fpu_relative,
         draw_value=float(config.signed(config.draw_value)),

@@ -68,9 +68,7 @@ def offsets(game: Game) -> np.ndarray:
 class Params(NamedTuple):
     """The numbers of a `SearchConfig` that kernels need, for Q in [-1, 1]."""
 
-    cpuct: float
-    cpuct_base: float
-    scale: float  # width of Q's range here over its width in the config
+    weights: np.ndarray  # float64 [largest N + 1]: c(N) * sqrt(N), so that U = weights[N] * P / (1 + n)
     fpu: float
     fpu_relative: bool
     draw_value: float
@@ -99,10 +97,7 @@ def choose_puct(tree, g, node, params):
     """The action with the largest Q + U; at equal scores the first."""
     seat = tree.to_move[g, node]
     total = tree.visits[g, node]
-    weight = params.cpuct
-    if params.cpuct_base > 0:
-        weight += np.log((1 + total + params.cpuct_base) / params.cpuct_base)
-    weight *= params.scale * np.sqrt(np.float64(total))
+    weight = params.weights[min(total, len(params.weights) - 1)]
     urgency = params.fpu
     if params.fpu_relative:
         urgency = mean_for(tree, g, node, seat, params.draw_value) - params.fpu
@@ -310,7 +305,11 @@ def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, off
 
 @kernel
 def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offsets, legal, priors, values, draws):
-    """Give evaluated leaves their actions, priors and value, and carry the value up. Row k belongs to leaf `pending[k]`."""
+    """Give evaluated leaves their actions, priors and value, and carry the value up. Row k belongs to leaf `pending[k]`.
+
+    Return False if a number is not finite.
+    """
+    is_finite = True
     for k in range(len(pending)):
         m = pending[k]
         g, node = leaf_game[m], leaf_node[m]
@@ -318,12 +317,15 @@ def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offs
         if tree.to_move[g, node] != np.int8(leaf_state[m, offsets[0]]):
             value = -value
         tree.own_value[g, node] = value
+        is_finite &= np.isfinite(value + draws[k])
         for action in range(legal.shape[1]):
             tree.children[g, node, action] = UNVISITED if legal[k, action] else ILLEGAL
             tree.prior[g, node, action] = priors[k, action] if legal[k, action] else 0.0
+            is_finite &= np.isfinite(priors[k, action])
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
         backup(tree, g, node, value, np.float64(draws[k]), False)
+    return is_finite
 
 
 @kernel
@@ -344,7 +346,9 @@ def set_roots(tree, games, states, offsets):
 
 @kernel
 def advance(tree, g, action):
-    """Make the child of `action` the root of tree `g` and drop the rest; return False if it was never visited.
+    """Make the child of `action` the root of tree `g` and drop the rest.
+
+    Return False, and change nothing, if it was never visited or if more than half of the room would stay in use.
 
     Children always come after their parents, so one pass in order keeps what hangs on the new root.
     """
@@ -358,6 +362,8 @@ def advance(tree, g, action):
         if kept[tree.parent[g, node]] >= 0:
             kept[node] = count
             count += 1
+    if count > tree.parent.shape[1] // 2:
+        return False
     for node in range(start, tree.size[g]):
         to = kept[node]
         if to < 0:

@@ -213,6 +213,21 @@ def test_reusing_the_tree_keeps_exactly_the_part_below_the_move(hash_evaluator):
     assert search.tree.visits[0, 0] == before[1] + 300 and search.root_states().tobytes() == position.play(action).state.tobytes()
 
 
+def test_reusing_the_tree_for_a_whole_game_never_overflows(hash_evaluator):
+    game = azlab.game("connect4", rows=4, cols=4)
+    search = Searcher(game, 3, hash_evaluator(), SearchConfig(simulations=200, reuse_tree=True))
+    search.start(game.new_states(3))
+    for _ in range(9):
+        search.run()
+        assert (search.tree.size <= search.tree.parent.shape[1]).all() and (search.done == 200).all()
+        actions = np.array([search.choose(g, 0) for g in range(3)])
+        following = search.root_states()
+        game.kernels.play(following, actions)
+        if following["over"].any():
+            break
+        search.advance(actions)
+
+
 def subtree(tree, node):
     """A node and all below it as nested tuples."""
     children = tuple((a, subtree(tree, c)) for a, c in enumerate(tree.children[0, node]) if c >= 0)
@@ -273,7 +288,7 @@ class Returning:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda p: puct(p, Returning(lambda s, m: (m * np.nan, np.zeros(len(s))))), "not a number"),
+        (lambda p: puct(p, Returning(lambda s, m: (m * np.nan, np.zeros(len(s))))), "infinite or not a number"),
         (lambda p: puct(p, Returning(lambda s, m: (m / m.sum(1), np.full(len(s), np.inf)))), "infinite"),
         (lambda p: puct(p, Returning(lambda s, m: (m[:, :3], np.zeros(len(s))))), "returned shapes (1, 3)"),
         (lambda p: puct(p, Returning(lambda s, m: (m, np.zeros((len(s), 1))))), "returned shapes"),

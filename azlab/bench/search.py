@@ -1,0 +1,118 @@
+"""How fast the searches are: simulations a second in one thread, and how much of a search is the network."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from azlab.bench import Row
+from azlab.bench.games import label
+from azlab.games import game as find
+from azlab.games.game import Game
+from azlab.search import SearchConfig, Searcher, puct, uct
+from azlab.search.evaluators import UniformEvaluator
+
+UCT_GAMES: list[tuple[str, dict, int]] = [
+    ("connect4", {}, 100_000),
+    ("dots_and_boxes", {"rows": 3, "cols": 3}, 100_000),
+    ("go", {"size": 9}, 10_000),
+]
+BATCH, SIMULATIONS = 256, 64
+
+
+def best_rate(run: Callable[[], int], seconds: float) -> float:
+    """Runs a second, the best of all that fit into `seconds` after a first one that compiles; `run` returns how many it made."""
+    run()
+    best = 0.0
+    end = time.perf_counter() + seconds
+    while best == 0 or time.perf_counter() < end:
+        start = time.perf_counter()
+        done = run()
+        best = max(best, done / (time.perf_counter() - start))
+    return best
+
+
+def uct_rows(seconds: float) -> Iterator[Row]:
+    """UCT from the start, one rollout a simulation."""
+    for name, options, simulations in UCT_GAMES:
+        start = find(name, **options).start()
+        rate = best_rate(lambda start=start, n=simulations: uct(start, n).simulations, seconds)  # type: ignore[misc]
+        yield Row("UCT from the start, one thread", label(name, options), "azlab", rate, "simulations/s")
+
+
+def puct_rows(seconds: float) -> Iterator[Row]:
+    """PUCT with an evaluator that does nothing, so that only the search counts."""
+    game = find("connect4")
+    search = Searcher(game, BATCH, UniformEvaluator(), SearchConfig(simulations=SIMULATIONS))
+    states = game.new_states(BATCH)
+
+    def batch() -> int:
+        search.start(states)
+        search.run()
+        return BATCH * SIMULATIONS
+
+    group = "PUCT with a null evaluator, Connect 4, one thread"
+    yield Row(group, f"{BATCH} games x {SIMULATIONS}", "azlab", best_rate(batch, seconds), "simulations/s")
+    for leaves in (1, 16):
+        config = SearchConfig(simulations=20_000, leaves=leaves)
+
+        def single(config: SearchConfig = config) -> int:
+            puct(game.start(), UniformEvaluator(), config)
+            return config.simulations
+
+        what = f"one position, {leaves} {'leaf' if leaves == 1 else 'leaves'} at a time"
+        yield Row(group, what, "azlab", best_rate(single, seconds), "simulations/s")
+
+
+class _SmallNet:
+    """A torch net of three residual blocks of 32 filters with random weights, as an evaluator that times its forward calls."""
+
+    def __init__(self, game: Game) -> None:
+        import torch
+        from torch import nn
+
+        channels, rows, cols = game.planes_shape
+
+        def conv() -> nn.Conv2d:
+            return nn.Conv2d(32, 32, 3, padding=1)
+
+        class Block(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.body = nn.Sequential(conv(), nn.BatchNorm2d(32), nn.ReLU(), conv(), nn.BatchNorm2d(32))
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return torch.relu(x + self.body(x))
+
+        torch.manual_seed(0)
+        self.net = nn.Sequential(
+            nn.Conv2d(channels, 32, 3, padding=1), Block(), Block(), Block(), nn.Flatten(), nn.Linear(32 * rows * cols, cols + 1)
+        ).eval()  # fmt: skip
+        self.game, self.torch, self.forward_seconds = game, torch, 0.0
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        planes = self.torch.from_numpy(self.game.encode(states))
+        begin = time.perf_counter()
+        with self.torch.inference_mode():
+            out = self.net(planes).numpy()
+        self.forward_seconds += time.perf_counter() - begin
+        priors = np.where(legal, np.exp(out[:, :-1] - out[:, :-1].max(axis=1, keepdims=True)), 0)
+        return priors / priors.sum(axis=1, keepdims=True), np.tanh(out[:, -1])
+
+
+def network_rows() -> Iterator[Row]:
+    """The share of a search's wall time that is spent inside the network's forward call."""
+    game = find("connect4")
+    net = _SmallNet(game)
+    search = Searcher(game, BATCH, net, SearchConfig(simulations=SIMULATIONS))
+    search.start(game.new_states(BATCH))
+    search.run(8)
+    net.forward_seconds = 0.0
+    begin = time.perf_counter()
+    search.start(game.new_states(BATCH))
+    search.run()
+    wall = time.perf_counter() - begin
+    group = "PUCT with a torch net of 3 blocks x 32 filters, Connect 4"
+    what = f"{BATCH} games x {SIMULATIONS}"
+    yield Row(group, f"{what}, speed", "azlab", BATCH * SIMULATIONS / wall, "simulations/s")
+    yield Row(group, f"{what}, inside the forward call", "azlab", 100 * net.forward_seconds / wall, "% of the time")

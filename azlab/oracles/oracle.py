@@ -1,0 +1,91 @@
+"""The contract of a perfect player: the value of any position, and of every move in it."""
+
+import numpy as np
+
+from azlab.errors import AzlabError
+from azlab.games.game import Game, Position
+
+
+class Oracle:
+    """Perfect play. Values are for seat 0 and count what the game counts (points, speed); their sign is the result.
+
+    A subclass sets `game` and defines `values`; `action_scores` too where it knows a faster way than to play every move.
+    """
+
+    game: Game
+
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """The value of each state for seat 0, float64 [B]; for a finished game its outcome."""
+        raise NotImplementedError
+
+    def action_scores(self, states: np.ndarray) -> np.ndarray:
+        """The value after each action, for seat 0: float64 [B, A], NaN where the action is illegal."""
+        self.check_states(states)
+        legal = self.game.legal_mask(states)
+        scores = np.full(legal.shape, np.nan)
+        parents, actions = np.nonzero(legal)
+        if len(parents):
+            following = states[parents]
+            self.game.kernels.play(following, actions)
+            scores[legal] = self.values(following)
+        return scores
+
+    def best_actions(self, states: np.ndarray) -> np.ndarray:
+        """Which actions are best for the player to move: bool [B, A], none in a finished game."""
+        scores = self.action_scores(states)
+        return is_best(scores, states["to_move"])
+
+    def value(self, position: Position) -> float:
+        """The value of `position` for seat 0."""
+        return float(self.values(self._state_of(position))[0])
+
+    def result(self, position: Position) -> int:
+        """How the game ends for seat 0 when both play perfectly: +1 won, 0 drawn, -1 lost."""
+        return int(np.sign(self.value(position)))
+
+    def scores(self, position: Position) -> dict[str, float]:
+        """The value for seat 0 after each legal move, by the name of the move."""
+        scores = self.action_scores(self._unfinished_state_of(position))[0]
+        return {self.game.move_name(action): float(scores[action]) for action in position.legal_actions}
+
+    def best_moves(self, position: Position) -> list[str]:
+        """The best moves of the player to move, by name; they are equally good."""
+        best = self.best_actions(self._unfinished_state_of(position))[0]
+        return [self.game.move_name(int(action)) for action in np.flatnonzero(best)]
+
+    def check_states(self, states: np.ndarray) -> None:
+        """Raise a sentence if `states` are not states of this oracle's game."""
+        if not isinstance(states, np.ndarray) or states.dtype != self.game.dtype or states.ndim != 1:
+            raise AzlabError(f"This oracle reads a one-dimensional array of states of {self.game!r}, such as position.state.")
+
+    def _state_of(self, position: Position) -> np.ndarray:
+        if not isinstance(position, Position):
+            raise AzlabError(f"An oracle is asked about a position, such as game.start(), not about {position!r}.")
+        if position.game != self.game:
+            raise AzlabError(f"This oracle knows {self.game!r}; the position is one of {position.game!r}.")
+        return position.state
+
+    def _unfinished_state_of(self, position: Position) -> np.ndarray:
+        state = self._state_of(position)
+        if position.over:
+            raise AzlabError("The game is over; there is no move to judge, only its value.")
+        return state
+
+    def __repr__(self) -> str:
+        return f"<perfect player of {self.game!r}>"
+
+
+def is_best(scores: np.ndarray, to_move: np.ndarray) -> np.ndarray:
+    """Where `scores` [B, A] (for seat 0, NaN where illegal) are best for the seats `to_move` [B]: bool [B, A]."""
+    for_mover = np.where(np.isnan(scores), -np.inf, np.where(to_move[:, None] == 0, scores, -scores))
+    return (for_mover == for_mover.max(axis=1, keepdims=True)) & ~np.isnan(scores)
+
+
+def outcomes(game: Game, states: np.ndarray) -> np.ndarray:
+    """The outcome for seat 0 of finished states, float64 [B]: the lead in points where the game counts them, else the result."""
+    values = states["result"].astype(np.float64)
+    for k in range(len(states)):
+        points = game.scores(states[k : k + 1])
+        if points is not None:
+            values[k] = points[0] - points[1]
+    return values

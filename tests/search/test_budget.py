@@ -1,0 +1,41 @@
+"""Playout caps and the node clock."""
+
+import numpy as np
+import pytest
+
+import azlab
+from azlab.search import SearchConfig, Searcher
+from azlab.search.budget import NodeClock, draw_budgets
+from azlab.search.evaluators import UniformEvaluator
+
+
+def test_playout_caps_give_the_named_share_of_full_searches():
+    config = SearchConfig(simulations=343, cap_probability=0.25, cap_simulations=30)
+    budgets, is_full = draw_budgets(config, 40_000, np.random.default_rng(0))
+    assert set(budgets) == {343, 30} and (budgets[is_full] == 343).all() and (budgets[~is_full] == 30).all()
+    assert is_full.mean() == pytest.approx(0.25, abs=0.01)
+    assert draw_budgets(SearchConfig(simulations=10), 50, np.random.default_rng(0))[1].all()
+
+
+def test_each_game_stops_at_its_own_budget():
+    game = azlab.game("connect4")
+    search = Searcher(game, 3, UniformEvaluator(), SearchConfig(simulations=100))
+    search.start(game.new_states(3))
+    search.run(np.array([5, 100, 30]))
+    assert search.done.tolist() == [5, 100, 30]
+    assert [search.root_visits(g).sum() for g in range(3)] == [5, 100, 30]
+    with pytest.raises(azlab.AzlabError, match="room for 100 simulations, not 101"):
+        search.run(101)
+
+
+def test_the_node_clock_saves_what_easy_moves_do_not_use():
+    clock = NodeClock(2, start=200, per_turn=50)
+    assert clock.budgets(1000).tolist() == [200, 200] and clock.budgets(120).tolist() == [120, 120]
+    clock.spend(np.array([200, 10]))
+    assert clock.budgets(1000).tolist() == [50, 240]
+    clock.spend(np.array([60, 0]))  # overdrawn: a turn's share is always there
+    assert clock.budgets(1000).tolist() == [50, 290]
+    clock.reset(np.array([1]))
+    assert clock.left.tolist() == [50, 200]
+    with pytest.raises(azlab.AzlabError, match="node clock"):
+        NodeClock(1, start=0)
