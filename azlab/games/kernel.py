@@ -86,13 +86,15 @@ def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
 
     This is how one search loop calls the rules of any game at full speed. A closure over the kernels would do the same, but
     Numba never finds closures over kernels in its disk cache. So the template's code gets globals of its own, and a name
-    that tells the kernels and the contents of their files, for the cache to know it by.
+    that tells all kernels it calls and the contents of their files, for the cache to know it by.
     """
     key = (template, *sorted(kernels.items()))
     if key not in _specialised:
         digest = hashlib.sha256()
         has_files = True
-        for name, function in sorted(kernels.items()):
+        called = {name: template.__globals__.get(name) for name in template.__code__.co_names}
+        called = {name: other for name, other in called.items() if hasattr(other, "py_func")} | kernels
+        for name, function in sorted(called.items()):
             plain = getattr(function, "py_func", function)
             file = Path(plain.__code__.co_filename)
             has_files &= file.is_file()

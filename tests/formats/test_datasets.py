@@ -310,9 +310,7 @@ def test_failed_downloads_are_one_sentence_and_leave_nothing(web, tmp_path: Path
         ("http://127.0.0.1:9/", "refused"),
         ("http://no-such-host.invalid/", "urlopen error"),
     ):
-        with pytest.raises(
-            MissingData, match=rf"Could not download .*({reason}).*check the internet connection"
-        ) as caught:
+        with pytest.raises(MissingData, match=rf"Could not download .*({reason}).*check the internet connection") as caught:
             datasets.get(HARD, web=base)
         assert "\n" not in str(caught.value)
     assert left_over(tmp_path) == []

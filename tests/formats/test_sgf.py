@@ -13,9 +13,7 @@ def comment(text: str) -> str:
 
 
 def test_a_whole_small_game():
-    record = main_line(
-        "(;GM[1]FF[4]SZ[9]KM[6.5]RU[Chinese]RE[B+R]PB[Ann]BR[3d]PW[Bob]WR[5k]\n;B[ee];W[aa]\n;B[ba];W[tt];B[])"
-    )
+    record = main_line("(;GM[1]FF[4]SZ[9]KM[6.5]RU[Chinese]RE[B+R]PB[Ann]BR[3d]PW[Bob]WR[5k]\n;B[ee];W[aa]\n;B[ba];W[tt];B[])")
     assert record == GameRecord(
         size=9,
         komi=6.5,

@@ -206,6 +206,7 @@ def faults():
     yield "encoding changes the state", with_kernel(encode=encode_and_spoil)
     yield "playout stops early", with_kernel(playout=short_playout)
     yield "playout depends on neighbours", with_kernel(playout=one_stream)
+
     def untraced(states, rng, trace):
         good.playout(states, rng, trace)
         trace[:, :1] = 4  # as if every game had begun in the centre
