@@ -3,16 +3,22 @@
 import argparse
 import ast
 import os
+import re
 import sys
 from collections.abc import Sequence
 
 from azlab import __version__
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, one_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. An error of the user's is printed as one sentence."""
-    args = _parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # options of a game, such as size=9, may stand anywhere; argparse wants them together, right behind the other words
+    options = [word for word in words if re.fullmatch(r"[a-z_]+=[^,:]*", word)]
+    others = [word for word in words if word not in options]
+    first_flag = next((k for k, word in enumerate(others) if word.startswith("-")), len(others))
+    args = _parser().parse_args(others[:first_flag] + options + others[first_flag:])
     try:
         return args.run(args)
     except AzlabError as error:
@@ -52,6 +58,12 @@ def _option(text: str) -> tuple[str, object]:
         return key, value
 
 
+def _seed(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 on, not {text!r}")
+    return int(text)
+
+
 def _add_play(commands: argparse._SubParsersAction) -> None:
     play = commands.add_parser("play", help="play a game in the terminal", description="Play a game in the terminal.")
     play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go or seega")
@@ -61,7 +73,7 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     )
     play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
     play.add_argument("--moves", default="", help="start after these moves")
-    play.add_argument("--seed", type=int, help="makes the opponent's choices repeatable")
+    play.add_argument("--seed", type=_seed, help="makes the opponent's choices repeatable")
     play.set_defaults(run=_play)
 
 
@@ -70,9 +82,13 @@ def _play(args: argparse.Namespace) -> int:
     from azlab.arena.terminal import play
     from azlab.games import game
 
-    position = game(args.game, **dict(args.options)).from_moves(args.moves)
+    rules = game(args.game, **dict(args.options))
+    position = rules.from_moves(args.moves)
     seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
-    play(position, agent(args.against, seed), {"first": 0, "second": 1, "both": None}[args.seat])
+    opponent = agent(args.against, seed)
+    if hasattr(opponent, "prepare"):
+        opponent.prepare(rules)
+    play(position, opponent, {"first": 0, "second": 1, "both": None}[args.seat])
     return 0
 
 
@@ -84,7 +100,7 @@ def _add_match(commands: argparse._SubParsersAction) -> None:
     match.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
     match.add_argument("--games", type=int, default=100, help="how many, an even number (default: 100)")
     match.add_argument("--openings", type=int, help="random moves before each game (default: 2, more when those are used up)")
-    match.add_argument("--seed", type=int, default=0, help="of the openings and the agents (default: 0)")
+    match.add_argument("--seed", type=_seed, default=0, help="of the openings and the agents (default: 0)")
     match.add_argument("--save", metavar="FILE", help="keep every game as JSON lines")
     match.set_defaults(run=_match)
 
@@ -92,15 +108,21 @@ def _add_match(commands: argparse._SubParsersAction) -> None:
 def _match(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from azlab.arena import match
+    from azlab.arena import agent, match
     from azlab.arena.match import AgentFailed
     from azlab.games import game
 
     rules = game(args.game, **dict(args.options))
+    players = [agent(name, args.seed + k) for k, name in enumerate((args.first, args.second))]
+    for player in players:
+        if hasattr(player, "prepare"):
+            player.prepare(rules)
+    if args.save and (os.path.isdir(args.save) or not os.access(os.path.dirname(os.path.abspath(args.save)), os.W_OK)):
+        raise AzlabError(f"The games cannot be saved in {args.save}: name a file in a folder that can be written.")
     with tqdm(total=args.games, unit="game", disable=None) as bar:
         progress = lambda done, total: bar.update(done - bar.n)  # noqa: E731
         try:
-            result = match(args.first, args.second, args.games, rules, args.openings, args.seed, progress)
+            result = match(players[0], players[1], args.games, rules, args.openings, args.seed, progress)
         except AgentFailed as failure:
             print(failure.result)
             raise
@@ -124,7 +146,7 @@ def _reproduce(args: argparse.Namespace) -> int:
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
     bench = commands.add_parser("bench", help="measure speeds on this machine")
-    bench.add_argument("part", nargs="*", choices=["games", "search", "compile", []], help="what to measure (default: all)")
+    bench.add_argument("part", nargs="*", help="what to measure: games, search, compile (default: all)")
     bench.add_argument("--peers", action="store_true", help="measure open_spiel, pgx and mctx too, where they are installed")
     bench.add_argument("--seconds", type=float, default=1.0, help="time for each figure (default: 1)")
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -143,6 +165,10 @@ def _bench(args: argparse.Namespace) -> int:
     if args.peers:
         groups["games"].append(peers.playouts(args.seconds))
         groups["search"].append(peers.searches(args.seconds))
+    for name in args.part:
+        one_of("part", name, tuple(groups))
+    if args.seconds <= 0:
+        raise AzlabError("--seconds must be positive.")
     parts = [part for name in args.part or groups for part in groups[name]]
     rows = []
     for row in (row for part in parts for row in part):

@@ -42,7 +42,8 @@ def test_a_stopped_game_can_be_taken_up_again():
 
 
 def test_options_of_the_game_are_passed_on():
-    assert " 5  .  .  .  .  ." in azlab("play", "go", "size=5", "ko=positional", stdin="quit\n").stdout
+    for words in (["size=5", "ko=positional", "--seed", "1"], ["--seed", "1", "size=5", "ko=positional"]):
+        assert " 5  .  .  .  .  ." in azlab("play", "go", *words, stdin="quit\n").stdout
 
 
 def test_a_game_against_a_strong_agent():
@@ -65,6 +66,9 @@ def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
         (["play", "connect4", "--moves", "9"], "'9' is not a move of connect4"),
         (["play", "connect4", "--against", "deepblue"], "There is no agent 'deepblue'"),
         (["match", "connect4", "random", "random", "--games", "3"], "games"),
+        (["play", "seega", "--against", "perfect"], "seega"),
+        (["match", "connect4", "random", "random", "--save", "/nowhere/games"], "cannot be saved"),
+        (["bench", "colours"], "part must be one of"),
         (["match", "seega", "perfect", "random", "--games", "2"], "seega"),
         (["data", "get", "nothing"], "There is no data set called 'nothing'"),
         (["data", "get"], "Say which data set to get"),

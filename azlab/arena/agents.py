@@ -13,15 +13,18 @@ import ast
 import functools
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Position
 from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.tree import UNPROVEN
+
+TREE_BYTES = 10**9  # memory for the trees of positions searched together
 
 
 class Agent(Protocol):
@@ -50,8 +53,10 @@ class MinimaxAgent:
     """Alpha-beta to a fixed depth, or as deep as `seconds` allow."""
 
     def __init__(self, depth: int | None = None, seconds: float | None = None, seed: int | None = None) -> None:
-        if depth is not None and depth < 1:
-            raise AzlabError(f"Minimax looks at least one move ahead; depth must be at least 1, not {depth}.")
+        if depth is not None:
+            whole_number("depth", depth, 1, 10_000)
+        if seconds is not None and seconds <= 0:
+            raise AzlabError("Minimax needs a positive time.")
         self.depth, self.seconds = depth if depth is not None else 4 if seconds is None else 100, seconds
         self.name = f"minimax:{seconds:g}s" if seconds is not None else f"minimax:{self.depth}"
 
@@ -77,6 +82,8 @@ class UctAgent:
     ):
         if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
             raise AzlabError("UCT needs at least one simulation, or a positive time.")
+        if c < 0 or rave < 0:
+            raise AzlabError("c and rave must not be negative.")
         self.simulations = 1000 if simulations is None and seconds is None else simulations
         self.seconds, self.settings = seconds, {"c": c, "rave": rave, "solve": solve}
         self.name = f"uct:{seconds:g}s" if seconds is not None else f"uct:{self.simulations}"
@@ -97,7 +104,8 @@ class PuctAgent:
     def __init__(
         self, evaluator: Evaluator | None = None, config: SearchConfig | None = None, name: str | None = None, seed: int = 0
     ):
-        self.evaluator, self.config = evaluator, config or SearchConfig()
+        self.evaluator = evaluator
+        self.config = replace(config or SearchConfig(), reuse_tree=False)  # each move is searched afresh
         self.name = name or f"puct:{self.config.simulations}"
         self._seeds = np.random.default_rng(seed)
 
@@ -118,8 +126,14 @@ class PuctAgent:
 
     def choose_many(self, positions: Sequence[Position]) -> list[int]:
         """The actions for many positions of one game, searched together."""
-        search = self._searcher(positions)
-        return [search.choose(g, position.ply) for g, position in enumerate(positions)]
+        game = positions[0].game
+        node_bytes = 35 + 8 * game.num_actions + game.dtype.itemsize
+        chunk = max(1, TREE_BYTES // (node_bytes * self.config.simulations))
+        chosen: list[int] = []
+        for start in range(0, len(positions), chunk):
+            search = self._searcher(positions[start : start + chunk])
+            chosen += [search.choose(g, position.ply) for g, position in enumerate(positions[start : start + chunk])]
+        return chosen
 
 
 class PerfectAgent:
@@ -136,6 +150,10 @@ class PerfectAgent:
         from azlab.oracles import oracle
 
         return oracle(game)
+
+    def prepare(self, game: Game) -> None:
+        """Raise a sentence now, not at the first move, if the game has no oracle."""
+        self._oracle(game)
 
     def choose(self, position: Position) -> int:
         best = self._oracle(position.game).best_actions(position.state)[0]
@@ -175,16 +193,25 @@ def agent(text: str, seed: int = 0) -> Any:
         options.update(_strength(text, kind, strength))
     for setting in settings:
         key, equals, value = setting.strip().partition("=")
+        if key in options or key == "seed":
+            raise AzlabError(f"In {text!r} the setting {key!r} is given twice, or does not belong there.")
         options[key] = _number(value) if equals else True
-    if kind == "puct":
-        return _puct_agent(text, options, seed)
-    parameters = inspect.signature(KINDS[kind]).parameters
+    options["seed"] = whole_number("seed", seed, 0, 2**63)
+    parameters = inspect.signature(SearchConfig if kind == "puct" else KINDS[kind]).parameters
     for key in options:
-        if key not in parameters:
-            raise AzlabError(
-                f"{kind} has no setting {key!r}; it has {', '.join(name for name in parameters if name != 'seed') or 'none'}."
-            )
-    return KINDS[kind](**options, seed=seed)
+        if key != "seed" and key not in parameters:
+            known = ", ".join(name for name in parameters if name != "seed") or "none"
+            raise AzlabError(f"{kind} has no setting {key!r}; it has {known}.")
+    try:
+        if kind == "puct":
+            del options["seed"]
+            made = PuctAgent(None, SearchConfig(**options), text, seed)
+        else:
+            made = KINDS[kind](**options)
+    except TypeError:
+        raise AzlabError(f"{text!r} has a setting whose value is not a number.") from None
+    made.name = text.strip()
+    return made
 
 
 def _strength(text: str, kind: str, strength: str) -> dict[str, Any]:
@@ -196,7 +223,8 @@ def _strength(text: str, kind: str, strength: str) -> dict[str, Any]:
     if is_time and isinstance(number, int | float):
         return {"seconds": float(number)}
     if not isinstance(number, int) or isinstance(number, bool):
-        raise AzlabError(f"In {text!r} a whole number should follow the colon, such as {kind}:1000, or a time such as 2s.")
+        time = "" if kind == "puct" else ", or a time such as 2s"
+        raise AzlabError(f"In {text!r} a whole number should follow the colon, such as {kind}:1000{time}.")
     return {"depth" if kind == "minimax" else "simulations": number}
 
 
@@ -205,12 +233,3 @@ def _number(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-
-
-def _puct_agent(text: str, options: dict[str, Any], seed: int) -> PuctAgent:
-    try:
-        config = SearchConfig(**options)
-    except TypeError:
-        known = ", ".join(inspect.signature(SearchConfig).parameters)
-        raise AzlabError(f"{text!r} has a setting that is not one of {known}.") from None
-    return PuctAgent(None, config, text, seed)

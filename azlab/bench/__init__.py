@@ -28,7 +28,9 @@ def table(rows: Iterable[Row]) -> str:
         if row.group != group:
             group = row.group
             lines.append(f"\n{group}")
-        lines.append(f"  {row.what:<{width}}  {row.who:<10} {_readable(row.figure):>10} {row.unit}")
+        ours = next((own.figure for own in rows if (own.group, own.what, own.who) == (row.group, row.what, "azlab")), None)
+        ratio = f"  azlab is {ours / row.figure:.1f} x" if ours and row.who != "azlab" else ""
+        lines.append(f"  {row.what:<{width}}  {row.who:<10} {_readable(row.figure):>10} {row.unit}{ratio}")
     return "\n".join(lines).lstrip()
 
 

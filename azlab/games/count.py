@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from azlab.errors import AzlabError
 from azlab.games.game import Game
 
 
@@ -71,18 +72,32 @@ def lines_by_depth(game: Game, depth: int) -> list[int]:
     return counts
 
 
-def exact_value(game: Game, states: np.ndarray) -> np.ndarray:
-    """The value of `states` for seat 0 under perfect play, by trying everything; for games that count points, the margin.
+def outcomes(game: Game, states: np.ndarray) -> np.ndarray:
+    """What finished states are worth to seat 0: the margin in points where the game counts points, else the result."""
+    values = states["result"].astype(np.float64)
+    for k in range(len(states)):
+        scores = game.scores(states[k : k + 1])
+        if scores is not None:
+            values[k] = scores[0] - scores[1]
+    return values
 
-    The whole tree below is built ply by ply with equal states merged, and values are carried back. For small boards only.
+
+def solve(game: Game, states: np.ndarray, limit: int = 100_000_000) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Everything below `states` ply by ply, equal states merged: [(states, their exact values for seat 0), ...].
+
+    Values are carried back from the end; for games that count points they are margins. For small games only.
     """
     layers = []
-    group = np.arange(len(states))
+    known = 0
     while len(states):
         following, parents = children(game, states)
         merged, group = distinct(following)
         layers.append((states, parents, group))
+        known += len(states)
+        if known > limit:
+            raise AzlabError(f"{game!r} has more than {limit:,} positions here, too many to try them all.")
         states = merged
+    solved: list[tuple[np.ndarray, np.ndarray]] = []
     values = np.empty(0)
     for states, parents, group in reversed(layers):
         child_values = values[group]
@@ -90,7 +105,11 @@ def exact_value(game: Game, states: np.ndarray) -> np.ndarray:
         first = states["to_move"][parents] == 0
         np.maximum.at(values, parents[first], child_values[first])
         np.minimum.at(values, parents[~first], child_values[~first])
-        for k in np.flatnonzero(states["over"]):
-            scores = game.scores(states[k : k + 1])
-            values[k] = float(states["result"][k]) if scores is None else scores[0] - scores[1]
-    return values
+        values[states["over"]] = outcomes(game, states[states["over"]])
+        solved.insert(0, (states, values))
+    return solved
+
+
+def exact_value(game: Game, states: np.ndarray) -> np.ndarray:
+    """The values of `states` for seat 0 under perfect play, by trying everything."""
+    return solve(game, states)[0][1]

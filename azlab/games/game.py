@@ -120,7 +120,7 @@ class Game:
 
     def spot(self, action: int) -> tuple[float, float] | None:
         """Where on the picture a move is played, for marks on it; None for a move without a place, such as a pass."""
-        raise NotImplementedError
+        return None
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -92,8 +92,9 @@ def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
     if key not in _specialised:
         digest = hashlib.sha256()
         has_files = True
-        called = {name: template.__globals__.get(name) for name in template.__code__.co_names}
-        called = {name: other for name, other in called.items() if hasattr(other, "py_func")} | kernels
+        in_template = {name: template.__globals__.get(name) for name in template.__code__.co_names}
+        called: dict[str, Any] = {name: other for name, other in in_template.items() if hasattr(other, "py_func")}
+        called.update(kernels)
         for name, function in sorted(called.items()):
             plain = getattr(function, "py_func", function)
             file = Path(plain.__code__.co_filename)
@@ -167,6 +168,16 @@ def random_below(rng, i, n):
     """Return a random whole number in [0, n), n < 2**31, from stream `i` of `rng`."""
     high_bits = random_bits(rng, i) >> np.uint64(32)  # the high bits of xorshift are the good ones
     return np.int64((high_bits * np.uint64(n)) >> np.uint64(32))
+
+
+@kernel
+def mix(value, data):
+    """Stir 64 bits of data into a hash. Shifts and xors alone, hence no overflow as plain Python."""
+    value ^= data
+    value ^= value << np.uint64(13)
+    value ^= value >> np.uint64(7)
+    value ^= value << np.uint64(17)
+    return value
 
 
 @kernel

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from azlab.errors import AzlabError
-from azlab.games.count import children, distinct
+from azlab.games.count import distinct, solve
 from azlab.games.game import Game
-from azlab.oracles.oracle import Oracle, outcomes
+from azlab.oracles.oracle import Oracle
 
 LIMIT = 500_000  # positions; about 300 bytes each in the dictionary of values
 
@@ -26,29 +25,6 @@ class ExhaustiveOracle(Oracle):
         return np.array([self._value_of[state.tobytes()] for state in states], np.float64)
 
     def _solve(self, states: np.ndarray) -> None:
-        """Build the graph below `states` ply by ply, equal states merged, and carry the values back."""
-        layers = []
-        states, _ = distinct(states)
-        known = len(self._value_of)
-        while len(states):
-            following, parents = children(self.game, states)
-            merged, group = distinct(following)
-            layers.append((states, parents, group))
-            states = merged
-            known += len(states)
-            if known > self.limit:
-                raise AzlabError(f"{self.game!r} has more than {self.limit:,} positions here, too many to try them all.")
-        values = np.empty(0)
-        for states, parents, group in reversed(layers):
-            values = best_for_mover(states, parents, values[group])
-            values[states["over"]] = outcomes(self.game, states[states["over"]])
-            self._value_of.update(zip([state.tobytes() for state in states], values.tolist(), strict=True))
-
-
-def best_for_mover(states: np.ndarray, parents: np.ndarray, child_values: np.ndarray) -> np.ndarray:
-    """The value of each state: the best of its children's for the player to move; `parents` are the children's parents."""
-    values = np.where(states["to_move"] == 0, -np.inf, np.inf)
-    first = states["to_move"][parents] == 0
-    np.maximum.at(values, parents[first], child_values[first])
-    np.minimum.at(values, parents[~first], child_values[~first])
-    return values
+        """Learn the values of all states below `states`."""
+        for layer, values in solve(self.game, distinct(states)[0], self.limit - len(self._value_of)):
+            self._value_of.update(zip([state.tobytes() for state in layer], values.tolist(), strict=True))

@@ -79,13 +79,3 @@ def is_best(scores: np.ndarray, to_move: np.ndarray) -> np.ndarray:
     """Where `scores` [B, A] (for seat 0, NaN where illegal) are best for the seats `to_move` [B]: bool [B, A]."""
     for_mover = np.where(np.isnan(scores), -np.inf, np.where(to_move[:, None] == 0, scores, -scores))
     return (for_mover == for_mover.max(axis=1, keepdims=True)) & ~np.isnan(scores)
-
-
-def outcomes(game: Game, states: np.ndarray) -> np.ndarray:
-    """The outcome for seat 0 of finished states, float64 [B]: the lead in points where the game counts them, else the result."""
-    values = states["result"].astype(np.float64)
-    for k in range(len(states)):
-        points = game.scores(states[k : k + 1])
-        if points is not None:
-            values[k] = points[0] - points[1]
-    return values

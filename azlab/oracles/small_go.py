@@ -19,9 +19,10 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games import stones
+from azlab.games.count import outcomes
 from azlab.games.game import Position
 from azlab.games.go import KEYS, Go
-from azlab.oracles.oracle import Oracle, is_best, outcomes
+from azlab.oracles.oracle import Oracle, is_best
 
 MAX_SIZE = 3  # 4x4 has 24,318,165 boards, and superko on it is beyond a plain search
 NONE = -1

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from azlab.games.game import Position
+from azlab.games.kernel import kernel
 from azlab.search.tree import ILLEGAL, UNPROVEN, Tree
 
 
@@ -91,26 +92,30 @@ def from_tree(
     means = np.where(proven != UNPROVEN, proven, means)
     root = int(tree.proven[g, 0])
     value = float(tree.value_sum[g, 0] / tree.visits[g, 0]) if root == UNPROVEN else float(root)
-    return Analysis(
+    found = Analysis(
         position=position,
         visits=visits,
         values=means,
         priors=np.where(children != ILLEGAL, priors, 0).astype(np.float64),
         proven=proven,
         value=value,
-        line=[position.game.move_name(action) for action in principal_line(tree, g)],
-        depth=_depth(tree, g),
+        line=[],
+        depth=int(tree_depth(tree.parent[g], tree.size[g])),
         nodes=int(tree.size[g]),
         simulations=simulations,
         seconds=seconds,
     )
+    found.line.extend(position.game.move_name(action) for action in principal_line(tree, g, found.best_action))
+    return found
 
 
-def principal_line(tree: Tree, g: int) -> list[int]:
-    """From the root always the most visited action."""
-    line: list[int] = []
-    node = 0
+def principal_line(tree: Tree, g: int, first: int) -> list[int]:
+    """From the root the action `first`, then always the most visited one."""
+    line: list[int] = [first]
+    node = int(tree.children[g, 0, first])
     while True:
+        if node < 0:
+            return line
         children = tree.children[g, node]
         if not (children >= 0).any():
             return line
@@ -119,8 +124,10 @@ def principal_line(tree: Tree, g: int) -> list[int]:
         node = int(children[line[-1]])
 
 
-def _depth(tree: Tree, g: int) -> int:
-    depth = np.zeros(tree.size[g], np.int64)
-    for node in range(1, tree.size[g]):  # parents come before their children
-        depth[node] = depth[tree.parent[g, node]] + 1
-    return int(depth.max(initial=0))
+@kernel
+def tree_depth(parent, size):
+    """The depth of the deepest of the first `size` nodes; parents come before their children."""
+    depth = np.zeros(size, np.int64)
+    for node in range(1, size):
+        depth[node] = depth[parent[node]] + 1
+    return depth.max()

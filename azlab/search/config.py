@@ -1,8 +1,8 @@
 """All the numbers of a PUCT search in one place. The defaults are AlphaZero's for a match; self-play adds noise."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, whole_number
 
 
 @dataclass(frozen=True)
@@ -56,21 +56,26 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         for name in ("simulations", "cap_simulations", "kl_step", "leaves"):
-            if getattr(self, name) < 1:
-                raise AzlabError(f"{name} must be at least 1, not {getattr(self, name)}.")
+            whole_number(name, getattr(self, name), 1, 10**9)
+        whole_number("gumbel", self.gumbel, 0, 10**6)
+        for name in ("cpuct", "fpu", "draw_value", "noise", "noise_alpha", "cap_probability", "forced_playouts", "kl_threshold"):
+            if not isinstance(getattr(self, name), int | float):
+                raise AzlabError(f"{name} must be a number, not {getattr(self, name)!r}.")
         for name in ("noise", "cap_probability"):
             if not 0 <= getattr(self, name) <= 1:
                 raise AzlabError(f"{name} is a share and must lie between 0 and 1, not {getattr(self, name)}.")
-        for name in ("cpuct", "cpuct_base", "noise_alpha_base", "forced_playouts", "gumbel", "kl_threshold"):
+        for name in ("cpuct", "cpuct_base", "noise_alpha_base", "forced_playouts", "kl_threshold"):
             if getattr(self, name) < 0:
                 raise AzlabError(f"{name} must not be negative, not {getattr(self, name)}.")
         if self.noise and self.noise_alpha <= 0 and self.noise_alpha_base <= 0:
             raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
-        if self.gumbel and self.leaves > 1:
-            raise AzlabError("Gumbel search takes one leaf at a time; leave `leaves` at 1.")
+        if self.gumbel and (self.leaves > 1 or self.reuse_tree):
+            raise AzlabError("Gumbel search takes one leaf at a time and starts each move afresh: no `leaves`, no `reuse_tree`.")
+        if not isinstance(self.temperature, tuple) or not all(isinstance(part, tuple) for part in self.temperature):
+            raise AzlabError("temperature is a tuple of (from ply, temperature), such as ((0, 1.0), (30, 0.0)).")
         plies = [ply for ply, _ in self.temperature]
         if not plies or plies[0] != 0 or plies != sorted(plies) or min(t for _, t in self.temperature) < 0:
-            raise AzlabError("temperature is a list of (from ply, temperature), from ply 0 on, e.g. ((0, 1.0), (30, 0.0)).")
+            raise AzlabError("temperature is a tuple of (from ply, temperature), from ply 0 on, e.g. ((0, 1.0), (30, 0.0)).")
 
     def signed(self, value: float) -> float:
         """A value of the config as one in [-1, 1]."""
@@ -79,6 +84,3 @@ class SearchConfig:
     def temperature_at(self, ply: int) -> float:
         """The temperature for the move at `ply`."""
         return [t for start, t in self.temperature if start <= ply][-1]
-
-
-FIELDS = tuple(field.name for field in fields(SearchConfig))

@@ -12,7 +12,7 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import NO_TRACE, Game
-from azlab.games.kernel import kernel, new_rng
+from azlab.games.kernel import kernel
 
 
 class Evaluator(Protocol):
@@ -52,12 +52,11 @@ class PlayoutEvaluator:
         if playouts < 1:
             raise AzlabError(f"An evaluation needs at least one playout, not {playouts}.")
         self.game, self.playouts = game, playouts
-        self._rng = new_rng(seed, 1)
+        self._rng = np.random.default_rng(seed)
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         final = np.repeat(states, self.playouts)
-        streams = new_rng(int(self._rng[0] & np.uint64(0xFFFFFFFF)), len(final))
-        self._rng[:] = streams[:1]
+        streams = self._rng.integers(1, 2**64, len(final), np.uint64)  # a stream must not start at zero
         self.game.kernels.playout(final, streams, NO_TRACE)
         results = final["result"].reshape(len(states), self.playouts)
         return uniform_priors(legal), results.mean(axis=1, dtype=np.float32), (results == 0).mean(axis=1, dtype=np.float32)
@@ -87,6 +86,10 @@ class CachedEvaluator:
         self.hits = self.misses = 0
         self._rows: dict[bytes, tuple[np.ndarray, ...]] = {}
 
+    def clear(self) -> None:
+        """Forget everything, after the evaluator behind has changed."""
+        self._rows = {}
+
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         size = states.dtype.itemsize
         data = states.tobytes()
@@ -98,7 +101,7 @@ class CachedEvaluator:
             self._rows = {key: self._rows[key] for key in keys if key in self._rows}
         if new:
             chosen = list(new.values())
-            parts = self.evaluator.evaluate(states[chosen], legal[chosen])
+            parts = checked(self.evaluator.evaluate(states[chosen], legal[chosen]), len(chosen), legal.shape[1])
             for j, key in enumerate(new):
                 self._rows[key] = tuple(part[j].copy() for part in parts)
         rows = [self._rows[key] for key in keys]

@@ -7,13 +7,14 @@ counts points, else 0.
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Position
-from azlab.games.kernel import kernel, specialise
+from azlab.games.kernel import kernel, mix, specialise
 from azlab.search.analysis import Analysis
 from azlab.search.tree import UNPROVEN
 
@@ -39,13 +40,15 @@ def minimax(
     deepen: search depth 1, 2, ... first; their best moves come first in the next round, and `seconds` can stop between
     With pruning the values of moves other than the best are only bounds.
     """
-    if depth < 1:
-        raise AzlabError(f"Minimax looks at least one move ahead; depth must be at least 1, not {depth}.")
+    depth = whole_number("depth", depth, 1, 10_000)
     if position.over:
         raise AzlabError("The position is over; there is no move to look for.")
-    begin = time.perf_counter()
+    if seconds is not None and not (deepen and prune):
+        raise AzlabError("A time limit needs deepening and pruning, since it stops between two depths.")
     search = _Search(position, evaluate, prune)
     best: Analysis | None = None
+    search.run(1, 2**62)  # compiled from here on: the clock measures the search
+    begin, search.nodes = time.perf_counter(), 0
     for level in range(1, depth + 1) if deepen and prune else [depth]:
         limit = 2**62
         if seconds is not None and best is not None:
@@ -83,6 +86,17 @@ class _Search:
         self.facts = np.zeros((entries, 3), np.int16)  # depth + 1, kind of bound, best action
         self.nodes = 0
 
+    def _interruptible(self, *arguments: Any) -> int:
+        """Run the loop in a thread, so that Ctrl-C reaches this one, which then tells the loop to stop."""
+        stop = np.zeros(1, np.bool_)
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(self.loop, *arguments, stop)
+            try:
+                return running.result()
+            except KeyboardInterrupt:
+                stop[0] = True
+                raise
+
     def run(self, depth: int, limit: int) -> Analysis | None:
         """Search to `depth`; None if that took more than `limit` nodes."""
         game = self.position.game
@@ -90,7 +104,7 @@ class _Search:
         actions = game.num_actions
         values, below = np.full(actions, np.nan), np.zeros(actions, np.int64)
         line = np.full((depth + 1, depth + 1), -1, np.int64)
-        nodes = self.loop(
+        nodes = self._interruptible(
             states, states.view(np.uint8).reshape(depth + 1, -1), depth, self.prune, np.zeros((1, actions), np.bool_),
             self.keys, self.stored, self.facts, values, below, line, limit,
         )  # fmt: skip
@@ -98,8 +112,12 @@ class _Search:
             return None
         self.nodes += nodes
         best = int(line[0, 0])
+        if best < 0 or np.isnan(values[best]):
+            raise AzlabError("The evaluation returned a value that is not a number.")
         proven = np.full(actions, UNPROVEN, np.int8)
         decided = np.abs(values) >= 1
+        if self.prune:  # other values are bounds: at most for seat 0, at least for seat 1; only losses of the mover are sure
+            decided &= (np.arange(actions) == best) | (np.sign(values) == 2 * self.position.to_move - 1)
         proven[decided] = np.sign(values[decided])
         principal = [game.move_name(int(action)) for action in line[0] if action >= 0]
         legal = game.legal_mask(self.position.state)[0]
@@ -112,12 +130,11 @@ class _Search:
 
 @kernel
 def hash_bytes(data):
-    """A 64-bit hash of a state's bytes (FNV-1a, then mixed so that the low bits are good)."""
+    """A 64-bit hash of a state's bytes, never 0."""
     value = np.uint64(14695981039346656037)
     for k in range(len(data)):
-        value = (value ^ np.uint64(data[k])) * np.uint64(1099511628211)
-    value ^= value >> np.uint64(29)
-    return value * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
+        value = mix(value, np.uint64(data[k]))
+    return value | np.uint64(1)
 
 
 play: Any = None  # these three stand for the game's kernels and the evaluation; `specialise` fills them in
@@ -125,7 +142,7 @@ legal_moves: Any = None
 evaluate: Any = None
 
 
-def _alpha_beta(states, data, depth, prune, legal, keys, stored, facts, root_values, root_nodes, line, limit):
+def _alpha_beta(states, data, depth, prune, legal, keys, stored, facts, root_values, root_nodes, line, limit, stop):
     """Search from `states[0]`; `states[level]` holds the position at each level, `data` the same as bytes.
 
     `line[level]` is the best line from that level on. Returns the number of nodes, or -1 if there were more than `limit`.
@@ -142,7 +159,7 @@ def _alpha_beta(states, data, depth, prune, legal, keys, stored, facts, root_val
     while True:
         if is_entering:
             nodes += 1
-            if nodes > limit:
+            if nodes > limit or stop[0]:
                 return -1
             line[level, :] = -1
             state = states[level]
@@ -159,17 +176,14 @@ def _alpha_beta(states, data, depth, prune, legal, keys, stored, facts, root_val
             if not is_known and prune:
                 key = hash_bytes(data[level])
                 entry[level] = np.int64(key >> np.uint64(1)) & (len(keys) - 1)
-                if keys[entry[level]] == key and level > 0:
+                if keys[entry[level]] == key:
                     first = facts[entry[level], 2]
                     kind, known = facts[entry[level], 1], stored[entry[level]]
-                    if facts[entry[level], 0] == left + 1 and (
-                        kind == EXACT or (kind == AT_LEAST and known >= high[level]) or (kind == AT_MOST and known <= low[level])
-                    ):
+                    is_bound = (kind == AT_LEAST and known >= high[level]) or (kind == AT_MOST and known <= low[level])
+                    if level > 0 and facts[entry[level], 0] == left + 1 and (kind == EXACT or is_bound):
                         value[0] = known
                         line[level, 0] = first
                         is_known = True
-                elif keys[entry[level]] == key:
-                    first = facts[entry[level], 2]
             if not is_known:
                 legal_moves(states[level : level + 1], legal)
                 count[level] = 0

@@ -1,5 +1,6 @@
 """PUCT: the search of AlphaZero, for many games at once, with any evaluator. The variants are settings of `SearchConfig`."""
 
+import functools
 import math
 import time
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from azlab.errors import AzlabError
 from azlab.games.game import Game, Position
 from azlab.search import tree as trees
 from azlab.search.analysis import Analysis, from_tree
+from azlab.search.budget import draw_budgets
 from azlab.search.config import SearchConfig
 from azlab.search.evaluators import Evaluator, checked
 
@@ -33,6 +35,8 @@ def puct(
         listed = [positions] if isinstance(positions, Position) else list(positions)
     if not listed or len({position.game for position in listed}) > 1:
         raise AzlabError("A search takes one or more positions, all of one game.")
+    if game is not None and game != listed[0].game:
+        raise AzlabError(f"The positions are of {listed[0].game!r}, not of {game!r}.")
     search = Searcher(listed[0].game, len(listed), evaluator, config, seed)
     search.start(np.concatenate([position.state for position in listed]))
     search.run()
@@ -49,6 +53,8 @@ class Searcher:
     def __init__(
         self, game: Game, games: int, evaluator: Evaluator, config: SearchConfig, seed: int = 0, flip_every_ply: bool = False
     ):
+        if not hasattr(evaluator, "evaluate"):
+            raise AzlabError(f"An evaluator has a method evaluate(states, legal); {evaluator!r} has none.")
         self.game, self.games, self.evaluator, self.config = game, games, evaluator, config
         self.rng = np.random.default_rng(seed)
         room = (config.simulations + config.leaves + 1) * (2 if config.reuse_tree else 1)
@@ -57,6 +63,7 @@ class Searcher:
         self.done = np.zeros(games, np.int64)
         self.raw_prior = np.zeros((games, game.num_actions), np.float32)  # of the root, before noise
         self.noise = np.zeros((games, game.num_actions), np.float64)
+        self.is_full = np.ones(games, np.bool_)
         self.seconds = {"search": 0.0, "evaluator": 0.0}
         self._schedule = np.zeros((games, 1), np.int64)
         self._offsets = trees.offsets(game)
@@ -80,19 +87,21 @@ class Searcher:
         self._evaluate(states, games, np.zeros(len(games), np.int64), np.arange(len(games)), leaves=1)
         self._prepare(games)
 
-    def advance(self, actions: np.ndarray) -> None:
-        """Play `actions` [G] in all games; with `reuse_tree` the part of the tree below is kept. No game may end by it."""
-        states = self.root_states()
+    def advance(self, actions: np.ndarray, games: np.ndarray | None = None) -> None:
+        """Play an action in all games, or in the given ones; with `reuse_tree` the part of the tree below is kept.
+
+        No game may end by it: a finished game is left out here and begun anew by `start`.
+        """
+        games = np.arange(self.games) if games is None else np.asarray(games)
+        states = self.root_states()[games]
         self.game.kernels.play(states, np.ascontiguousarray(actions, np.int64))
-        fresh = []
-        for g in range(self.games):
-            if not (self.config.reuse_tree and trees.advance(self.tree, g, actions[g])):
-                fresh.append(g)
-        if fresh:
-            self.start(states[fresh], np.array(fresh))
-        kept = np.setdiff1d(np.arange(self.games), fresh)
-        if len(kept):
-            self._prepare(kept)
+        is_kept = np.zeros(len(games), np.bool_)
+        if self.config.reuse_tree:
+            is_kept[:] = [trees.advance(self.tree, g, action) for g, action in zip(games, actions, strict=True)]
+        if not is_kept.all():
+            self.start(states[~is_kept], games[~is_kept])
+        if is_kept.any():
+            self._prepare(games[is_kept])
 
     def root_states(self) -> np.ndarray:
         """The states at the roots: an array of G records."""
@@ -107,10 +116,6 @@ class Searcher:
         config = self.config
         if config.gumbel:
             self.noise[games] = self.rng.gumbel(size=prior.shape)
-            schedule = [halving_schedule(config.simulations, min(config.gumbel, int(row.sum()))) for row in legal]
-            if self._schedule.shape[1] != config.simulations:
-                self._schedule = np.zeros((self.games, config.simulations), np.int64)
-            self._schedule[games] = schedule
         elif config.noise:
             for k, g in enumerate(games):
                 moves = np.flatnonzero(legal[k])
@@ -121,11 +126,22 @@ class Searcher:
     # --- simulations ------------------------------------------------------------------------------------------
 
     def run(self, budget: np.ndarray | int | None = None, games: np.ndarray | None = None) -> None:
-        """Simulate until each game has `budget` simulations (default: the config's) or its search is decided."""
-        budgets = np.full(self.games, self.config.simulations if budget is None else budget, np.int64)
+        """Simulate until each game has `budget` simulations or its search is decided.
+
+        Without a budget the config's playout cap draws it; `is_full` [G] then tells the full searches.
+        """
+        budgets, self.is_full = draw_budgets(self.config, self.games, self.rng)
+        if budget is not None:
+            budgets[:] = budget
         if budgets.max() > self.config.simulations:
             raise AzlabError(f"The trees have room for {self.config.simulations} simulations, not {budgets.max()}.")
         active = np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64)
+        if self.config.gumbel:
+            self._schedule = np.zeros((self.games, int(budgets.max())), np.int64)
+            legal = (self.tree.children[:, 0] != trees.ILLEGAL).sum(axis=1)
+            for g in active:
+                considered = min(self.config.gumbel, int(legal[g]))
+                self._schedule[g, : budgets[g]] = halving_schedule(int(budgets[g]), considered)
         if self.config.kl_threshold:
             self._run_while_gaining(budgets, active)
         else:
@@ -240,16 +256,17 @@ class Searcher:
         return pruned
 
     def choose(self, g: int, ply: int) -> int:
-        """The action to play in game `g`: a proven win, else by the config's temperature."""
+        """The action to play in game `g`: a proven win, else by the config's temperature, proven losses only if all lose."""
         children = self.tree.children[g, 0]
         sign = 1 - 2 * int(self.tree.to_move[g, 0])
-        if self.config.solve:
-            results = np.where(children >= 0, self.tree.proven[g, np.maximum(children, 0)], trees.UNPROVEN)
-            if (results == sign).any():
-                return int(np.argmax(results == sign))
+        results = np.where(children >= 0, self.tree.proven[g, np.maximum(children, 0)], trees.UNPROVEN)
+        if self.config.solve and (results == sign).any():
+            return int(np.argmax(results == sign))
         if self.config.gumbel:
             return self._choose_gumbel(g)
         visits = self.policy(g)
+        if self.config.solve and visits[results != -sign].any():
+            visits = np.where(results == -sign, 0.0, visits)
         temperature = self.config.temperature_at(ply)
         if temperature == 0:
             return int(np.argmax(visits))
@@ -293,6 +310,7 @@ def _params(config: SearchConfig, room: int, flip_every_ply: bool) -> trees.Para
     )
 
 
+@functools.cache
 def halving_schedule(simulations: int, considered: int) -> np.ndarray:
     """Sequential halving as a list: how many visits the root action of each simulation has had before. int64 [simulations].
 

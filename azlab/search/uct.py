@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Position
 from azlab.games.kernel import kernel, new_rng, random_below, specialise
 from azlab.search import tree as trees
@@ -37,20 +37,21 @@ def uct(
         raise AzlabError("The position is over; there is no move to look for.")
     if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
         raise AzlabError("A search needs at least one simulation, or a positive time.")
-    if simulations is None:
+    if rave < 0 or c < 0:
+        raise AzlabError("c and rave must not be negative.")
+    if simulations is not None:
+        simulations = whole_number("simulations", simulations, 1, 10**12)
+    else:
         simulations = 1000 if seconds is None else 1_000_000_000
-    begin = time.perf_counter()
     search = UctSearch(position, c, rave, solve, seed)
-    done = 0
-    step = min(simulations, 1_000_000_000 if seconds is None else 100)
-    while done < simulations and not search.is_decided:
-        search.run(min(step, simulations - done))
-        done = search.simulations
-        if seconds is not None:
-            spent = time.perf_counter() - begin
-            if spent >= seconds:
-                break
-            step = max(100, int(done / spent * min(seconds - spent, 0.05)))  # look at the clock about every 50 ms
+    search.run(0)  # compiled from here on: the clock measures the search
+    begin = time.perf_counter()
+    spent, step = 0.0, 100
+    while search.simulations < simulations and not search.is_decided and (seconds is None or spent < seconds):
+        search.run(min(step, simulations - search.simulations))
+        spent = time.perf_counter() - begin
+        # steps of about 50 ms, to look at the clock and to let Ctrl-C through
+        step = max(100, int(search.simulations / spent * min(0.05, (seconds or 1e9) - spent)))
     return search.analysis({"search": time.perf_counter() - begin})
 
 

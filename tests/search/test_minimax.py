@@ -1,5 +1,8 @@
 """Minimax with and without pruning, against the full tree and a slow reference."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -103,10 +106,52 @@ def test_a_time_limit_gives_the_last_complete_depth():
     assert 4 < found.depth < 40 and found.seconds["search"] < 10
 
 
+def test_what_is_marked_as_proven_is_true():
+    oracle, rng = azlab.oracle("tictactoe"), np.random.default_rng(3)
+    marked = 0
+    for _ in range(40):
+        position = azlab.game("tictactoe").start()
+        while not position.over:
+            for prune in (True, False):
+                found = minimax(position, 6, prune=prune)
+                for action in np.flatnonzero(found.proven != 2):
+                    marked += 1
+                    assert np.sign(oracle.value(position.play(int(action)))) == found.proven[action]
+            position = position.play(int(rng.choice(position.legal_actions)))
+    assert marked > 100
+
+
+INTERRUPTED = """
+import os, signal, threading, time, azlab
+from azlab.search import minimax
+minimax(azlab.game("go", size=9).start(), 1)
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+begin = time.perf_counter()
+try:
+    minimax(azlab.game("go", size=9).start(), 6, prune=False)
+except KeyboardInterrupt:
+    print("stopped after", time.perf_counter() - begin)
+"""
+
+
+def test_ctrl_c_stops_a_long_search():
+    """Six moves ahead on 9x9 without pruning would take days."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("stopped after")
+
+
+@azlab.kernel
+def nowhere(states, values):
+    values[:] = np.nan
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda p: minimax(p, 0), "depth must be at least 1, not 0"),
+        (lambda p: minimax(p, 0), "depth must be a whole number from 1 to 10000, not 0"),
+        (lambda p: minimax(p, 2.5), "depth must be a whole number"),
+        (lambda p: minimax(p, 3, seconds=1, prune=False), "A time limit needs deepening and pruning"),
+        (lambda p: minimax(p, 2, nowhere), "not a number"),
         (lambda p: minimax(p.game.from_moves("4141414"), 3), "The position is over"),
     ],
 )

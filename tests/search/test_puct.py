@@ -96,6 +96,97 @@ def test_virtual_losses_are_taken_back(hash_evaluator):
             assert tree.value_sum[0, node] == pytest.approx(total, abs=1e-4)
 
 
+def broken_nodes(tree, g=0):
+    """Nodes whose visits are not one plus those of their children."""
+    found = []
+    for node in range(tree.size[g]):
+        children = [c for c in tree.children[g, node] if c >= 0]
+        if children and tree.visits[g, node] != 1 + tree.visits[g, children].sum():
+            found.append(node)
+    return found
+
+
+@pytest.mark.parametrize("settings", [{}, {"leaves": 8}, {"reuse_tree": True}, {"solve": True}, {"gumbel": 4}])
+def test_a_searcher_used_again_is_as_good_as_new(settings, hash_evaluator):
+    game = azlab.game("connect4")
+    config = SearchConfig(simulations=90, **settings)
+    used = Searcher(game, 2, hash_evaluator(), config, seed=1)
+    used.start(np.concatenate([game.from_moves("4").state, game.from_moves("1111").state]))
+    used.run()
+    for moves in ("445566", "3", "1212"):
+        fresh = Searcher(game, 2, hash_evaluator(), config, seed=7)
+        used.rng = np.random.default_rng(7)
+        for search in (used, fresh):
+            search.start(np.repeat(game.from_moves(moves).state, 2))
+            search.run()
+        for g in range(2):
+            assert used.root_visits(g).tolist() == fresh.root_visits(g).tolist() and not broken_nodes(used.tree, g)
+
+
+def test_every_search_of_a_game_keeps_its_books(hash_evaluator):
+    for reuse in (False, True):
+        game = azlab.game("dots_and_boxes", rows=2, cols=2)
+        search = Searcher(game, 1, hash_evaluator(), SearchConfig(simulations=80, reuse_tree=reuse))
+        search.start(game.new_states(1))
+        for _ in range(9):
+            search.run()
+            assert not broken_nodes(search.tree)
+            search.advance(np.array([search.choose(0, 0)]))
+
+
+def test_some_games_of_a_batch_can_go_on_while_another_begins_anew(hash_evaluator):
+    game = azlab.game("tictactoe")
+    search = Searcher(game, 3, hash_evaluator(), SearchConfig(simulations=40, reuse_tree=True))
+    search.start(game.new_states(3))
+    search.run()
+    search.advance(np.array([4, 0]), games=np.array([0, 2]))
+    search.start(game.from_moves("a1 b1").state, np.array([1]))
+    search.run()
+    assert search.root_states()["ply"].tolist() == [1, 2, 1] and (search.done == 40).all()
+
+
+def test_playouts_do_not_repeat_themselves():
+    """A stream reseeded from few bits soon runs in a circle."""
+    game = azlab.game("connect4")
+    evaluator, state = PlayoutEvaluator(game, 1, seed=0), game.new_states(64)
+    legal = game.legal_mask(state)
+    seen = {evaluator.evaluate(state, legal)[1].tobytes() for _ in range(3000)}
+    assert len(seen) == 3000
+
+
+def test_a_proven_loss_is_never_played_while_something_else_is_left():
+    oracle, rng = azlab.oracle("tictactoe"), np.random.default_rng(5)
+    for _ in range(60):
+        position = azlab.game("tictactoe").start()
+        while not position.over:
+            search = Searcher(position.game, 1, UniformEvaluator(), SearchConfig(simulations=400, solve=True))
+            search.start(position.state)
+            search.run()
+            for action, child in enumerate(search.tree.children[0, 0]):  # whatever is proven is true
+                if child >= 0 and search.tree.proven[0, child] != trees.UNPROVEN:
+                    assert oracle.value(position.play(action)) == search.tree.proven[0, child]
+            assert search.choose(0, 0) in [position.game.action(move) for move in oracle.best_moves(position)] or (
+                search.tree.proven[0, 0] == trees.UNPROVEN
+            )
+            position = position.play(int(rng.choice(position.legal_actions)))
+
+
+def test_playout_caps_of_the_config_are_drawn_for_every_search():
+    game = azlab.game("connect4")
+    search = Searcher(game, 400, UniformEvaluator(), SearchConfig(simulations=20, cap_probability=0.25, cap_simulations=4))
+    search.start(game.new_states(400))
+    search.run()
+    assert (search.done == np.where(search.is_full, 20, 4)).all() and 60 < search.is_full.sum() < 140
+
+
+def test_the_halving_of_gumbel_search_follows_the_budget():
+    game = azlab.game("connect4")
+    search = Searcher(game, 1, UniformEvaluator(), SearchConfig(simulations=200, gumbel=4), seed=2)
+    search.start(game.new_states(1))
+    search.run(8)
+    assert sorted(search.root_visits(0).tolist())[-4:] == [1, 1, 3, 3]
+
+
 def test_a_million_simulations_on_one_position_work():
     analysis = puct(azlab.game("tictactoe").start(), UniformEvaluator(), SearchConfig(simulations=1_000_000, leaves=64))
     assert analysis.simulations == 1_000_000 and analysis.visits.sum() == 1_000_000
@@ -294,10 +385,17 @@ class Returning:
         (lambda p: puct(p, Returning(lambda s, m: (m, np.zeros((len(s), 1))))), "returned shapes"),
         (lambda p: puct(p, Returning(lambda s, m: m)), "An evaluator returns (priors, values)"),
         (lambda p: puct(p.game.from_moves("4141414"), UniformEvaluator()), "is over"),
-        (lambda p: SearchConfig(simulations=0), "simulations must be at least 1, not 0"),
+        (lambda p: SearchConfig(simulations=0), "simulations must be a whole number from 1"),
         (lambda p: SearchConfig(noise=2.0), "noise is a share"),
-        (lambda p: SearchConfig(temperature=((5, 1.0),)), "temperature is a list"),
+        (lambda p: SearchConfig(temperature=((5, 1.0),)), "temperature is a tuple"),
         (lambda p: SearchConfig(gumbel=4, leaves=2), "Gumbel search takes one leaf"),
+        (lambda p: SearchConfig(gumbel=4, reuse_tree=True), "Gumbel search takes one leaf"),
+        (lambda p: SearchConfig(simulations=10.5), "simulations must be a whole number"),
+        (lambda p: SearchConfig(cpuct="abc"), "cpuct must be a number"),
+        (lambda p: SearchConfig(temperature=1), "temperature is a tuple"),
+        (lambda p: puct(p, None), "An evaluator has a method evaluate"),
+        (lambda p: puct(p, UniformEvaluator(), game=azlab.game("tictactoe")), "not of"),
+        (lambda p: puct(p, CachedEvaluator(Returning(lambda s, m: (m[:, :3], np.zeros(len(s)))))), "returned shapes (1, 3)"),
         (lambda p: puct([], UniformEvaluator()), "one or more positions"),
         (lambda p: puct(p.state, UniformEvaluator()), "does not say its game"),
         (lambda p: puct([p, azlab.game("tictactoe").start()], UniformEvaluator()), "all of one game"),
