@@ -1,0 +1,150 @@
+"""Monte Carlo control on a table: the books, the update rule by hand, and what source S2 learned."""
+
+import numpy as np
+import pytest
+
+import azlab
+from azlab.arena import match
+from azlab.learning.tabular import MonteCarloControl, TableAgent, choose_by_table, find_row, learn
+
+TWO = azlab.game("go", size=2, komi=0)
+THREE = azlab.game("go", size=3, komi=0)
+
+
+def test_the_update_is_the_mean_of_all_returns():
+    q, counts = np.ones((3, 2)), np.zeros((3, 2), np.int32)
+    path = np.array([[0, 1], [2, 0], [0, 1]])  # the same move twice: every visit counts
+    learn(path, 3, -1.0, q, counts)
+    learn(path, 1, 1.0, q, counts)
+    assert q[0, 1] == pytest.approx((-1 - 1 + 1) / 3) and q[2, 0] == -1 and q[1, 1] == 1
+    assert counts.tolist() == [[0, 3], [0, 0], [1, 0]]
+
+
+def test_seat_0_takes_the_largest_and_seat_1_the_smallest_value_equals_at_random():
+    from azlab.games.kernel import new_rng
+
+    legal, values, rng = np.array([[True, False, True, True]]), np.array([0.5, 9.0, 0.5, -1.0]), new_rng(1, 1)
+    assert {choose_by_table(legal, values, 0, 0.0, rng) for _ in range(50)} == {0, 2}
+    assert {choose_by_table(legal, values, 1, 0.0, rng) for _ in range(50)} == {3}
+    drawn = [choose_by_table(legal, values, 1, 1.0, rng) for _ in range(3000)]
+    assert all(abs(drawn.count(action) - 1000) < 120 for action in (0, 2, 3)) and 1 not in drawn
+
+
+def test_the_table_grows_and_loses_nothing():
+    table = MonteCarloControl(THREE, seed=1)
+    table.run(300)
+    before = {int(key): table.q[find_row(table.keys, key)].copy() for key in table.keys[table.keys != 0]}
+    size = len(table.keys)
+    table._grow()
+    assert len(table.keys) == 2 * size
+    for key, q in before.items():
+        assert np.array_equal(table.q[find_row(table.keys, np.uint64(key))], q)
+    table.run(20_000)
+    assert table.games == 20_300 and table.rows == (table.keys != 0).sum() and table.results.sum() == 20_300
+
+
+def test_the_counts_of_the_start_are_the_games():
+    table = MonteCarloControl(TWO, seed=1)
+    table.run(1000)
+    assert table.counts[table.row(TWO.start())].sum() >= 1000  # passes can lead back to the empty board
+
+
+def test_an_optimistic_start_tries_every_move_soon():
+    """Without random moves, a cautious start can stay with what it tried first; an optimistic one looks at all."""
+    seen = {}
+    for optimistic in (False, True):
+        table = MonteCarloControl(TWO, epsilon=0.0, optimistic=optimistic, key="board", seed=2)
+        table.run(100)
+        seen[optimistic] = int((table.counts[table.row(TWO.start())] > 0).sum())
+    assert seen[True] == 5
+
+
+def test_2x2_learns_the_values_of_the_source():
+    """S2, figure 6.1 and the saved runs (epsilon 0.5): the four points about .218, the pass -.17."""
+    table = MonteCarloControl(TWO, epsilon=0.5, optimistic=True, ties="previous", key="board", seed=1)
+    table.run(300_000)
+    values = table.values(TWO.start())
+    assert all(values[point] == pytest.approx(0.218, abs=0.02) for point in ("a1", "a2", "b1", "b2"))
+    assert values["pass"] == pytest.approx(-0.17, abs=0.04)
+
+
+def test_3x3_learns_that_the_centre_is_best_as_in_the_source():
+    """S2, 100,000 games with an optimistic start: centre .41, edges .19 to .26, corners about -.1."""
+    table = MonteCarloControl(THREE, epsilon=0.5, optimistic=True, ties="previous", key="board", seed=1)
+    table.run(100_000)
+    values = table.values(THREE.start())
+    assert values["b2"] == pytest.approx(0.41, abs=0.05)
+    assert all(values[edge] == pytest.approx(0.22, abs=0.06) for edge in ("a2", "b1", "b3", "c2"))
+    assert all(values[corner] == pytest.approx(-0.1, abs=0.08) for corner in ("a1", "a3", "c1", "c3"))
+    assert table.best_action(THREE.start()) == THREE.action("b2")
+
+
+def test_drawn_games_teach_zero_or_by_mistake_the_result_before():
+    """With komi 5 nothing can be won on 2x2 by Black but 4-5 = -1; with komi 4 Black's best is a draw."""
+    game = azlab.game("go", size=2, komi=4)
+    right = MonteCarloControl(game, ties="zero", key="board", seed=3)
+    wrong = MonteCarloControl(game, ties="previous", key="board", seed=3)
+    for table in (right, wrong):
+        table.run(3000)
+    assert right.results[1] > 0 and right.results[2] == 0  # draws happen, wins of Black cannot
+    assert right.q.max() == 0 and (right.q[right.counts > 0] > -1).any()
+    assert (wrong.q[wrong.counts > 0] == -1).mean() > (right.q[right.counts > 0] == -1).mean()
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "dots_and_boxes"])
+def test_other_small_games_learn_to_beat_a_random_player(name):
+    game = azlab.game(name, rows=1, cols=2) if name == "dots_and_boxes" else azlab.game(name)
+    table = MonteCarloControl(game, seed=1)
+    table.run(60_000)
+    result = match(TableAgent(table), "random", 60, game, openings=0 if name == "tictactoe" else 1, seed=4)
+    assert result.interval[0] > 0.55, str(result)
+
+
+def test_the_same_seed_learns_the_same_table_also_in_steps():
+    at_once, in_steps = MonteCarloControl(TWO, seed=5), MonteCarloControl(TWO, seed=5)
+    at_once.run(500)
+    for _ in range(5):
+        in_steps.run(100)
+    assert at_once.values(TWO.start()) == in_steps.values(TWO.start())
+
+
+def test_a_saved_table_goes_on_where_it_stopped(tmp_path):
+    one = MonteCarloControl(TWO, seed=6)
+    one.run(200)
+    one.save(tmp_path / "table.npz")
+    other = MonteCarloControl(TWO, seed=99)
+    other.load(tmp_path / "table.npz")
+    one.run(200)
+    other.run(200)
+    assert one.values(TWO.start()) == other.values(TWO.start()) and other.games == 400
+    assert not (tmp_path / "table.npz.part").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda path: MonteCarloControl(TWO, epsilon=2), "epsilon is a share"),
+        (lambda path: MonteCarloControl(TWO, ties="maybe"), "ties must be one of"),
+        (lambda path: MonteCarloControl(azlab.game("connect4"), key="board"), "connect4 has no field `board`"),
+        (lambda path: MonteCarloControl(TWO).load(path / "none.npz"), "is not a table that can be read"),
+        (lambda path: MonteCarloControl(TWO).load(damaged(path)), "is not a table that can be read"),
+        (lambda path: MonteCarloControl(TWO).load(other_game(path)), "is the table of another game"),
+        (lambda path: MonteCarloControl(TWO).run(-1), "must not be negative"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, sentence, tmp_path):
+    with pytest.raises(azlab.AzlabError) as raised:
+        call(tmp_path)
+    assert sentence in str(raised.value)
+
+
+def damaged(path):
+    (path / "damaged.npz").write_bytes(b"PK\x03\x04 this is no archive")
+    return path / "damaged.npz"
+
+
+def other_game(path):
+    table = MonteCarloControl(THREE, seed=1)
+    table.run(10)
+    table.save(path / "three.npz")
+    return path / "three.npz"
