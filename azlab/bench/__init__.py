@@ -1,8 +1,9 @@
 """Measured speeds of this machine: `azlab bench`. Each module measures one part of azlab and gives rows."""
 
 import json
+import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 
@@ -15,6 +16,23 @@ class Row:
     who: str  # "azlab", or the peer measured beside it
     figure: float
     unit: str
+
+
+def on_one_core(rows: Iterable[Row]) -> Iterator[Row]:
+    """Measure with the whole process on one core, where the system lets us, so that every figure is one thread's."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    measured = iter(rows)
+    while True:
+        if cores:
+            os.sched_setaffinity(0, {max(cores)})
+        try:
+            row = next(measured, None)
+        finally:
+            if cores:
+                os.sched_setaffinity(0, cores)
+        if row is None:
+            return
+        yield row
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -50,7 +50,7 @@ def playouts(seconds: float) -> Iterator[Row]:
     """Moves a second of each game."""
     for name, options in GAMES:
         speed = moves_per_second(find(name, **options), seconds)
-        yield Row("random playouts, one thread", label(name, options), "azlab", speed, "moves/s")
+        yield Row("random playouts, one core", label(name, options), "azlab", speed, "moves/s")
 
 
 FIRST_USE = """

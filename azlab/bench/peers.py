@@ -17,7 +17,7 @@ OPEN_SPIEL = {
     "go size=19": "go(board_size=19)",
 }
 PGX = {"tictactoe": "tic_tac_toe", "connect4": "connect_four", "go size=9": "go_9x9", "go size=19": "go_19x19"}
-GROUP = "random playouts, one thread"
+GROUP = "random playouts, one core"
 
 
 def playouts(seconds: float) -> Iterator[Row]:
@@ -101,10 +101,10 @@ def searches(seconds: float) -> Iterator[Row]:
         for name, options, simulations in UCT_GAMES:
             ours = label(name, options)
             rate = best_rate(open_spiel_uct(OPEN_SPIEL[ours], simulations // 10), seconds)
-            yield Row("UCT from the start, one thread", ours, "open_spiel", rate, "simulations/s")
+            yield Row("UCT from the start, one core", ours, "open_spiel", rate, "simulations/s")
     if importlib.util.find_spec("pgx") is not None and importlib.util.find_spec("mctx") is not None:
         rate = best_rate(mctx_puct(BATCH, SIMULATIONS), seconds)
-        group = "PUCT with a null evaluator, Connect 4 (JAX takes all cores)"
+        group = "PUCT with a null evaluator, Connect 4, one core"
         yield Row(group, f"{BATCH} games x {SIMULATIONS}", "mctx+pgx", rate, "simulations/s")
 
 

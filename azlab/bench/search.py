@@ -37,7 +37,7 @@ def uct_rows(seconds: float) -> Iterator[Row]:
     for name, options, simulations in UCT_GAMES:
         start = find(name, **options).start()
         rate = best_rate(lambda start=start, n=simulations: uct(start, n).simulations, seconds)  # type: ignore[misc]
-        yield Row("UCT from the start, one thread", label(name, options), "azlab", rate, "simulations/s")
+        yield Row("UCT from the start, one core", label(name, options), "azlab", rate, "simulations/s")
 
 
 def puct_rows(seconds: float) -> Iterator[Row]:
@@ -51,7 +51,7 @@ def puct_rows(seconds: float) -> Iterator[Row]:
         search.run()
         return BATCH * SIMULATIONS
 
-    group = "PUCT with a null evaluator, Connect 4 (JAX takes all cores)"
+    group = "PUCT with a null evaluator, Connect 4, one core"
     yield Row(group, f"{BATCH} games x {SIMULATIONS}", "azlab", best_rate(batch, seconds), "simulations/s")
     for leaves in (1, 16):
         config = SearchConfig(simulations=20_000, leaves=leaves)

@@ -4,15 +4,18 @@ An evaluator is anything with `evaluate(states [B], legal bool [B, A]) -> (prior
 how likely draws are, `(priors, values, draws [B])`. Priors are zero on illegal moves and sum to 1; values are for seat 0,
 in [-1, 1]; draws are chances of a draw. It is never asked about finished games. A network, a table, random playouts: all
 are evaluators.
+
+An evaluator that is compiled itself may offer `native`, a kernel (states, legal, priors, values, draws, rng) that writes
+into the last arrays. The search then never leaves compiled code, which a single position gains most from.
 """
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import NO_TRACE, Game
-from azlab.games.kernel import kernel
+from azlab.games.kernel import kernel, random_bits, specialise
 
 
 class Evaluator(Protocol):
@@ -38,11 +41,37 @@ def uniform_priors(legal: np.ndarray) -> np.ndarray:
     return priors
 
 
+@kernel
+def evaluate_uniformly(states, legal, priors, values, draws, rng):
+    """The native form of `UniformEvaluator`."""
+    _share_equally(legal, priors)
+    values[:] = 0.0
+    draws[:] = 0.0
+
+
 class UniformEvaluator:
     """Knows nothing: equal priors, value 0. The null evaluator of speed measurements."""
 
+    native = staticmethod(evaluate_uniformly)
+
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         return uniform_priors(legal), np.zeros(len(states), np.float32)
+
+
+playout: Any = None  # stands for the game's kernel; `specialise` fills it in
+
+
+def _evaluate_by_playout(states, legal, priors, values, draws, rng):
+    """The native form of `PlayoutEvaluator` with one playout. A template: see `specialise`."""
+    _share_equally(legal, priors)
+    final = states.copy()
+    streams = np.empty(len(states), np.uint64)
+    for i in range(len(states)):
+        streams[i] = random_bits(rng, 0) | np.uint64(1)
+    playout(final, streams, np.zeros((0, 0), np.int32))
+    for i in range(len(states)):
+        values[i] = final[i].result
+        draws[i] = final[i].result == 0
 
 
 class PlayoutEvaluator:
@@ -53,6 +82,8 @@ class PlayoutEvaluator:
             raise AzlabError(f"An evaluation needs at least one playout, not {playouts}.")
         self.game, self.playouts = game, playouts
         self._rng = np.random.default_rng(seed)
+        if playouts == 1:
+            self.native = specialise(_evaluate_by_playout, playout=game.kernels.playout)
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         final = np.repeat(states, self.playouts)

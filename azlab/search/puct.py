@@ -4,16 +4,19 @@ import functools
 import math
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import Game, Position
+from azlab.games.kernel import specialise
 from azlab.search import tree as trees
 from azlab.search.analysis import Analysis, from_tree
 from azlab.search.budget import draw_budgets
 from azlab.search.config import SearchConfig
 from azlab.search.evaluators import Evaluator, checked
+from azlab.search.tree import add_nodes, expand, select
 
 
 def puct(
@@ -42,6 +45,9 @@ def puct(
     search.run()
     found = [search.analysis(g, position) for g, position in enumerate(listed)]
     return found[0] if one else found
+
+
+NOT_FINITE = "The evaluator returned a number that is infinite or not a number; look at its training."
 
 
 class Searcher:
@@ -148,6 +154,9 @@ class Searcher:
             self._run_to(budgets, active)
 
     def _run_to(self, budgets: np.ndarray, active: np.ndarray) -> None:
+        if getattr(self.evaluator, "native", None) is not None and len(active):
+            self._run_natively(budgets, active)
+            return
         leaves = self.config.leaves
         tree, params = self.tree, self.params
         while len(active):
@@ -170,6 +179,27 @@ class Searcher:
             if found < len(active) * leaves:  # some tree had nothing to do: it may be finished
                 active = active[~self._is_decided(active, budgets)]
 
+    def _run_natively(self, budgets: np.ndarray, active: np.ndarray) -> None:
+        """As `_run_to`, for an evaluator that is a kernel: whole rounds in compiled code, with pauses for Ctrl-C."""
+        begin = time.perf_counter()
+        kernels, rows, actions = self.game.kernels, len(self._leaf_game), self.game.num_actions
+        loop = specialise(_native_rounds, play=kernels.play, legal_moves=kernels.legal, evaluate=self.evaluator.native)  # type: ignore[attr-defined]
+        scratch = (
+            np.zeros(rows, self.game.dtype), np.zeros((rows, actions), np.bool_), np.zeros((rows, actions), np.float32),
+            np.zeros(rows, np.float32), np.zeros(rows, np.float32), self.rng.integers(1, 2**64, 1, np.uint64),
+        )  # fmt: skip
+        rounds = max(1, 100_000 // rows)
+        while len(active):
+            is_finite = loop(
+                rounds, self.tree, self.params, active, budgets, self.config.leaves, self.noise, self._schedule, self.done,
+                self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_states, self._leaf_bytes, self._offsets,
+                self._pending, *scratch,
+            )  # fmt: skip
+            if not is_finite:
+                raise AzlabError(NOT_FINITE)
+            active = active[~self._is_decided(active, budgets)]
+        self.seconds["search"] += time.perf_counter() - begin
+
     def _is_decided(self, games: np.ndarray, budgets: np.ndarray) -> np.ndarray:
         proven = self.tree.proven[games, 0] != trees.UNPROVEN
         return (self.done[games] >= budgets[games]) | (proven if self.config.solve else False)
@@ -188,7 +218,7 @@ class Searcher:
             self.tree, self.params, leaves, rows, games, nodes, state_bytes, self._offsets, legal, priors, values, draws
         )
         if not is_finite:
-            raise AzlabError("The evaluator returned a number that is infinite or not a number; look at its training.")
+            raise AzlabError(NOT_FINITE)
         self.seconds["evaluator"] += end - middle
         self.seconds["search"] += middle - begin + time.perf_counter() - end
 
@@ -289,6 +319,38 @@ class Searcher:
         return from_tree(self.tree, g, position, self.raw_prior[g], dict(self.seconds), int(self.done[g]))
 
 
+play: Any = None  # these three stand for the game's kernels and the evaluator's; `specialise` fills them in
+legal_moves: Any = None
+evaluate: Any = None
+
+
+def _native_rounds(
+    rounds, tree, params, active, budgets, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_states,
+    leaf_bytes, offsets, pending, asked, legal, priors, values, draws, rng,
+):  # fmt: skip
+    """Up to `rounds` rounds of select, play, add, evaluate and expand; return False if a number is not finite."""
+    for _ in range(rounds):
+        found = select(
+            tree, params, active, budgets, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_bytes
+        )
+        if found == 0:
+            return True
+        play(leaf_states[:found], leaf_action[:found])
+        waiting = add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_bytes, offsets, pending)
+        if waiting == 0:
+            continue
+        for k in range(waiting):
+            asked[k] = leaf_states[pending[k]]
+        legal_moves(asked[:waiting], legal[:waiting])
+        evaluate(asked[:waiting], legal[:waiting], priors[:waiting], values[:waiting], draws[:waiting], rng)
+        if not expand(
+            tree, params, leaves, pending[:waiting], leaf_game, leaf_node, leaf_bytes, offsets, legal[:waiting],
+            priors[:waiting], values[:waiting], draws[:waiting],
+        ):  # fmt: skip
+            return False
+    return True
+
+
 def _params(config: SearchConfig, room: int, flip_every_ply: bool) -> trees.Params:
     visits = np.arange(room + 1)
     weights = np.full(room + 1, float(config.cpuct))
@@ -298,6 +360,7 @@ def _params(config: SearchConfig, room: int, flip_every_ply: bool) -> trees.Para
     fpu = config.fpu * double if config.fpu_relative else config.signed(config.fpu)
     return trees.Params(
         weights=double * weights * np.sqrt(visits),
+        inverse=1 / np.maximum(1, np.arange(min(room, 4096) + 2)),
         fpu=float(fpu),
         fpu_relative=config.fpu_relative,
         draw_value=float(config.signed(config.draw_value)),

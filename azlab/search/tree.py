@@ -69,6 +69,7 @@ class Params(NamedTuple):
     """The numbers of a `SearchConfig` that kernels need, for Q in [-1, 1]."""
 
     weights: np.ndarray  # float64 [largest N + 1]: c(N) * sqrt(N), so that U = weights[N] * P / (1 + n)
+    inverse: np.ndarray  # float64 [largest N + 2]: 1 / N; a look-up is faster than a division
     fpu: float
     fpu_relative: bool
     draw_value: float
@@ -96,6 +97,7 @@ def mean_for(tree, g, node, seat, draw_value):
 def choose_puct(tree, g, node, params):
     """The action with the largest Q + U; at equal scores the first."""
     seat = tree.to_move[g, node]
+    sign = 1 - 2 * seat
     total = tree.visits[g, node]
     weight = params.weights[min(total, len(params.weights) - 1)]
     urgency = params.fpu
@@ -111,7 +113,13 @@ def choose_puct(tree, g, node, params):
             score = urgency + weight * prior
         else:
             visits = tree.visits[g, child]
-            score = mean_for(tree, g, child, seat, params.draw_value) + weight * prior / (1 + visits)
+            total_value = sign * tree.value_sum[g, child]
+            if params.draw_value != 0:
+                total_value += params.draw_value * tree.draw_sum[g, child]
+            if visits + 1 < len(params.inverse):
+                score = total_value * params.inverse[visits] + weight * prior * params.inverse[1 + visits]
+            else:
+                score = total_value / visits + weight * prior / (1 + visits)
             if params.forced_playouts > 0 and node == 0 and visits < np.sqrt(params.forced_playouts * prior * (total - 1)):
                 score = np.inf
             if params.solve and tree.proven[g, child] != UNPROVEN:  # known exactly: nothing to explore
@@ -259,8 +267,8 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
                     tree.visits[g, child] = 0  # the arrays may hold an earlier search
                     tree.value_sum[g, child] = tree.draw_sum[g, child] = 0.0
                     tree.over[g, child], tree.proven[g, child] = False, UNPROVEN
-                    backup(tree, g, child, 0.0, 0.0, True)
-                    if leaves > 1:
+                    if leaves > 1:  # further leaves of this round must see that this way is taken
+                        backup(tree, g, child, 0.0, 0.0, True)
                         virtual_loss(tree, g, child, 1)
                     leaf_game[found], leaf_node[found], leaf_action[found] = g, child, action
                     leaf_state[found] = tree.state[g, node]
@@ -299,7 +307,7 @@ def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, off
         tree.children[g, node, :] = ILLEGAL
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, np.float64(result), 1.0 if result == 0 else 0.0, False)
+        backup(tree, g, node, np.float64(result), 1.0 if result == 0 else 0.0, leaves == 1)
         if params.solve:
             prove(tree, g, node)
     return waiting
@@ -326,7 +334,7 @@ def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offs
             is_finite &= np.isfinite(priors[k, action])
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, value, np.float64(draws[k]), False)
+        backup(tree, g, node, value, np.float64(draws[k]), leaves == 1)
     return is_finite
 
 
@@ -341,7 +349,7 @@ def set_roots(tree, games, states, offsets):
         tree.to_move[g, 0] = np.int8(states[k, offsets[0]])
         tree.over[g, 0] = states[k, offsets[1]] != 0
         tree.proven[g, 0] = UNPROVEN
-        tree.visits[g, 0] = 1
+        tree.visits[g, 0] = 0
         tree.value_sum[g, 0] = tree.draw_sum[g, 0] = 0.0
         tree.own_value[g, 0] = 0.0
 

@@ -69,6 +69,7 @@ class UctSearch:
         self._make_room(64)
         state = position.state
         trees.set_roots(self.tree, np.zeros(1, np.int64), state.view(np.uint8).reshape(1, -1), trees.offsets(position.game))
+        self.tree.visits[0, 0] = 1  # as if the root had been evaluated
         self.tree.children[0, 0] = np.where(position.game.legal_mask(state)[0], UNVISITED, ILLEGAL)
 
     @property

@@ -35,8 +35,8 @@ def test_values_are_for_seat_0_whoever_is_to_move():
     assert uct(red_wins, 500).value < -0.5 and minimax(red_wins, 3).value == -1
 
 
-def test_the_time_is_split_between_search_and_evaluator():
-    found = puct(azlab.game("connect4").start(), UniformEvaluator(), SearchConfig(simulations=200))
+def test_the_time_is_split_between_search_and_evaluator(hash_evaluator):
+    found = puct(azlab.game("connect4").start(), hash_evaluator(), SearchConfig(simulations=200))
     assert set(found.seconds) == {"search", "evaluator"} and min(found.seconds.values()) > 0
 
 

@@ -145,6 +145,26 @@ def test_some_games_of_a_batch_can_go_on_while_another_begins_anew(hash_evaluato
     assert search.root_states()["ply"].tolist() == [1, 2, 1] and (search.done == 40).all()
 
 
+@pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"gumbel": 4}, {"solve": True}, {"kl_threshold": 1e-3}, {"noise": 0.25}])
+def test_a_native_evaluator_gives_the_same_search_as_one_called_from_python(settings):
+    class Plain:
+        evaluate = UniformEvaluator.evaluate
+
+    game = azlab.game("connect4")
+    positions = [game.from_moves(moves) for moves in ("4", "445566", "1234567")]
+    config = SearchConfig(simulations=150, **settings)
+    native, plain = (puct(positions, evaluator, config, seed=3) for evaluator in (UniformEvaluator(), Plain()))
+    for one, other in zip(native, plain, strict=True):
+        assert one.visits.tolist() == other.visits.tolist() and one.value == pytest.approx(other.value)
+
+
+def test_native_playouts_have_the_right_mean():
+    game = azlab.game("connect4")
+    found = puct([game.start()] * 300, PlayoutEvaluator(game, seed=1), SearchConfig(simulations=7))
+    first_moves = np.mean([a.value for a in found])
+    assert first_moves == pytest.approx(game.playout(game.new_states(20_000))["result"].mean(), abs=0.06)
+
+
 def test_playouts_do_not_repeat_themselves():
     """A stream reseeded from few bits soon runs in a circle."""
     game = azlab.game("connect4")
