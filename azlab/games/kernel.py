@@ -63,19 +63,22 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
         config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
-def kernel(function: Callable) -> Callable[..., Any]:
-    """Compile `function` with Numba at its first call and keep the machine code on disk."""
+def kernel(function: Callable, fastmath: bool | set[str] = False) -> Callable[..., Any]:
+    """Compile `function` with Numba at its first call and keep the machine code on disk.
+
+    `fastmath` names liberties with floating-point numbers that Numba may take; rules and searches take none.
+    """
     file = Path(function.__code__.co_filename)
     if file.name not in SHARED:
         _announced[function.__module__] = False
     is_cached = CACHE_WORKS and file.is_file()  # a function typed into a notebook has no file to watch
-    return _compiled(function, is_cached)
+    return _compiled(function, is_cached, fastmath)
 
 
-def _compiled(function: Callable, is_cached: bool) -> Callable[..., Any]:
+def _compiled(function: Callable, is_cached: bool, fastmath: bool | set[str] = False) -> Callable[..., Any]:
     """`error_model="numpy"` drops the check for division by zero, which no rule needs."""
     with _numba_cache_in(CACHE_DIR):
-        return numba.njit(function, cache=is_cached, nogil=True, error_model="numpy")
+        return numba.njit(function, cache=is_cached, nogil=True, error_model="numpy", fastmath=fastmath)
 
 
 _specialised: dict[tuple, Callable] = {}

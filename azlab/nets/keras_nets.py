@@ -1,0 +1,129 @@
+"""The Keras networks of S1, S2, S3 and S4, built in code.
+
+Importing this file imports nothing heavy; Keras (on TensorFlow) is loaded when the first net is built. No net uses a Lambda
+layer, so a saved net is only numbers. A net that a search can use has the outputs "policy" (chances) and "value" (in
+[-1, 1], for the player to move); the Go nets of S2 have only "policy", the value nets of S1 only "result" (logits).
+"""
+
+import functools
+import os
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from azlab.errors import AzlabError, one_of, whole_number
+
+
+def load_keras() -> ModuleType:
+    """Keras with the TensorFlow backend, whichever was set when it was first imported stays."""
+    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no lines on instruction sets in a notebook
+    import keras
+
+    if keras.backend.backend() != "tensorflow":
+        raise AzlabError(f"Keras runs on {keras.backend.backend()} here; set KERAS_BACKEND=tensorflow and start Python again.")
+    return keras
+
+
+def dots_and_boxes_net(layers: Sequence[int] = (1024, 1024, 1024, 512), dropout: float = 0.3) -> Any:
+    """S3's net for 3x3 boxes: the 7x4 matrix of lines in, 28 move chances and a value out.
+
+    `layers=(1024, 256, 128)` is the smaller net of the source's version 60.
+    """
+    keras = load_keras()
+    state = keras.Input((7, 4), name="state")
+    x = keras.layers.Flatten(name="flatten")(state)
+    for number, size in enumerate(layers, 1):
+        x = keras.layers.Dense(size, name=f"dense{number}")(x)
+        x = keras.layers.BatchNormalization(name=f"norm{number}")(x)
+        x = keras.layers.ReLU(name=f"relu{number}")(x)
+        x = keras.layers.Dropout(dropout, name=f"drop{number}")(x)
+    policy = keras.layers.Dense(28, activation="softmax", name="policy")(x)
+    value = keras.layers.Dense(1, activation="tanh", name="value")(x)
+    return keras.Model(state, {"policy": policy, "value": value}, name="dots_and_boxes")
+
+
+def value_net(size: int = 3, filters: Sequence[int] = (30, 50), dense: int = 100) -> Any:
+    """S1's net on afterstates [size, size, 3]: logits of tie, black wins, white wins.
+
+    Tic-tac-toe as it stands; 5x5 "simple go" is `value_net(5, (30, 50, 70))`. Weights start as N(0, 0.1), biases as 0.1.
+    """
+    keras = load_keras()
+    board = keras.Input((size, size, 3), name="board")
+    x = board
+    for number, count in enumerate(filters, 1):
+        x = keras.layers.Conv2D(count, 3, padding="same", activation="relu", name=f"conv{number}", **_s1_start(keras))(x)
+    x = keras.layers.Flatten(name="flatten")(x)
+    x = keras.layers.Dense(dense, activation="relu", name="dense", **_s1_start(keras))(x)
+    result = keras.layers.Dense(3, name="result", **_s1_start(keras))(x)
+    return keras.Model(board, {"result": result}, name="value")
+
+
+def _s1_start(keras: ModuleType) -> dict[str, Any]:
+    """Fresh initialisers: one object used twice would give two layers the same numbers."""
+    return {
+        "kernel_initializer": keras.initializers.RandomNormal(stddev=0.1),
+        "bias_initializer": keras.initializers.Constant(0.1),
+    }
+
+
+def seega_net(size: int = 5, filters: int = 512, dense: Sequence[int] = (1024, 512), dropout: float = 0.3) -> Any:
+    """S4's moving net: the board (own 1, other -1) in, size*size*4 step chances and a value out.
+
+    Two convolutions that keep the size, two that shrink it; no biases but in the outputs, a batch norm after every other
+    layer. That gives the source's 8,197,221 parameters on 5x5.
+    """
+    whole_number("size", size, 5, 19)
+    keras = load_keras()
+    board = keras.Input((size, size), name="board")
+    x = keras.layers.Reshape((size, size, 1), name="channel")(board)
+    for number, padding in enumerate(("same", "same", "valid", "valid"), 1):
+        x = keras.layers.Conv2D(filters, 3, padding=padding, use_bias=False, name=f"conv{number}")(x)
+        x = keras.layers.BatchNormalization(name=f"conv_norm{number}")(x)
+        x = keras.layers.ReLU(name=f"conv_relu{number}")(x)
+    x = keras.layers.Flatten(name="flatten")(x)
+    for number, count in enumerate(dense, 1):
+        x = keras.layers.Dense(count, use_bias=False, name=f"dense{number}")(x)
+        x = keras.layers.BatchNormalization(name=f"norm{number}")(x)
+        x = keras.layers.ReLU(name=f"relu{number}")(x)
+        x = keras.layers.Dropout(dropout, name=f"drop{number}")(x)
+    policy = keras.layers.Dense(4 * size * size, activation="softmax", name="policy")(x)
+    value = keras.layers.Dense(1, activation="tanh", name="value")(x)
+    return keras.Model(board, {"policy": policy, "value": value}, name="seega")
+
+
+@functools.cache
+def _point_bias() -> type:
+    """The layer that adds a number of its own to each point of the board; made when Keras is first needed."""
+    keras = load_keras()
+
+    class PointBias(keras.layers.Layer):  # type: ignore[name-defined, misc]
+        def build(self, shape: tuple) -> None:
+            self.bias = self.add_weight(name="bias", shape=shape[1:], initializer="zeros")
+
+        def call(self, x: Any) -> Any:
+            return x + self.bias
+
+    return PointBias
+
+
+def go_net(layers: int = 3, size: int = 9, filters: int = 32, relu_on_logits: bool = False) -> Any:
+    """S2's move predictors with 2, 3 or 13 convolutions: 4 planes [size, size, 4] in, a chance for each point out.
+
+    5x5, then 3x3 up to the last, which is a single 1x1 filter with a bias for every point. The source's program applied a ReLU to
+    the logits before the softmax, which keeps no move below chance 1/(sum of e^x); `relu_on_logits=True` does so too.
+    """
+    one_of("layers", layers, (2, 3, 13))
+    whole_number("size", size, 2, 25)
+    keras = load_keras()
+    planes = keras.Input((size, size, 4), name="planes")
+    x = planes
+    for number in range(1, layers):
+        width = 5 if number == 1 else 3
+        x = keras.layers.Conv2D(filters, width, padding="same", activation="relu", name=f"conv{number}")(x)
+    x = keras.layers.Conv2D(1, 1, use_bias=False, name=f"conv{layers}")(x)
+    x = keras.layers.Flatten(name="flatten")(x)
+    x = _point_bias()(name="point_bias")(x)
+    if relu_on_logits:
+        x = keras.layers.ReLU(name="relu_on_logits")(x)
+    return keras.Model(planes, {"policy": keras.layers.Softmax(name="policy")(x)}, name="go")

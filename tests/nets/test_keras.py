@@ -1,0 +1,164 @@
+"""The Keras nets, their evaluator and their files; in one file because loading TensorFlow takes seconds."""
+
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+
+import azlab.games
+from azlab.errors import AzlabError
+from azlab.nets import keras_nets
+from azlab.nets.encodings import encode, outputs_of_actions
+from azlab.nets.evaluators import KerasEvaluator
+from azlab.nets.weights import load_keras_weights, save_keras
+
+
+@pytest.mark.parametrize(
+    ("build", "parameters"),
+    [
+        (lambda: keras_nets.seega_net(), 8_197_221),
+        (lambda: keras_nets.dots_and_boxes_net(), 2_682_909),
+        (lambda: keras_nets.dots_and_boxes_net((1024, 256, 128)), 334_365),
+        (lambda: keras_nets.value_net(), 3 * 3 * 3 * 30 + 30 + 9 * 30 * 50 + 50 + 450 * 100 + 100 + 303),
+        (lambda: keras_nets.value_net(5, (30, 50, 70)), 840 + 13_550 + 9 * 50 * 70 + 70 + 1750 * 100 + 100 + 303),
+        (lambda: keras_nets.go_net(2, 19), 5 * 5 * 4 * 32 + 32 + 32 + 361),
+        (lambda: keras_nets.go_net(3, 9), 3232 + 9248 + 32 + 81),
+        (lambda: keras_nets.go_net(13, 9), 3232 + 11 * 9248 + 32 + 81),
+    ],
+)
+def test_parameter_counts(build, parameters):
+    model = build()
+    assert model.count_params() == parameters
+    assert not any("Lambda" in type(layer).__name__ for layer in model.layers)
+
+
+def test_the_value_net_starts_as_in_the_source():
+    weights = keras_nets.value_net().get_weights()
+    for kernel, bias in zip(weights[::2], weights[1::2]):
+        assert abs(kernel.std() - 0.1) < 0.03 and (bias == np.float32(0.1)).all()
+
+
+def test_relu_on_logits_keeps_every_move_possible():
+    planes = np.zeros((1, 5, 5, 4), np.float32)
+    for quirk in (False, True):
+        model = keras_nets.go_net(2, 5, relu_on_logits=quirk)
+        model.get_layer("point_bias").set_weights([np.full(25, -9.0, np.float32) * (np.arange(25) > 0)])
+        lowest = model(planes)["policy"].numpy().min()
+        assert lowest == pytest.approx(1 / 25 if quirk else np.exp(-9) / (1 + 24 * np.exp(-9)), rel=1e-3)
+
+
+def spread(model):
+    """Move the weights, so that chances differ."""
+    rng = np.random.default_rng(0)
+    model.set_weights([array + rng.normal(0, 0.05, array.shape).astype(np.float32) ** 2 for array in model.get_weights()])
+    return model
+
+
+CASES = [
+    ("dots_and_boxes", {"rows": 3, "cols": 3}, "lines", lambda: keras_nets.dots_and_boxes_net((32, 16))),
+    ("go", {"size": 5}, "go", lambda: keras_nets.go_net(3, 5, 8)),
+    ("seega", {}, "signed", lambda: keras_nets.seega_net(5, 8, (16, 8))),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "encoding", "build"), CASES)
+def test_evaluator(name, options, encoding, build, some_states):
+    game = azlab.games.game(name, **options)
+    model = spread(build())
+    states, legal = some_states(game, 40)
+    evaluator = KerasEvaluator(model, game, encoding)
+    priors, values = evaluator.evaluate(states, legal)
+    assert (priors[~legal] == 0).all()
+    np.testing.assert_allclose(priors.sum(axis=1), 1, atol=1e-5)
+    out = model(encode(game, states, encoding), training=False)
+    outputs = outputs_of_actions(game, out["policy"].shape[1])
+    wanted = np.where(outputs >= 0, out["policy"].numpy()[:, outputs], 0) * legal
+    some = wanted.sum(axis=1) > 0
+    np.testing.assert_allclose(priors[some], wanted[some] / wanted[some].sum(axis=1, keepdims=True), atol=1e-5)
+    np.testing.assert_allclose(priors[~some], (legal / legal.sum(axis=1, keepdims=True))[~some], atol=1e-6)
+    sign = np.where(states["to_move"] == 0, 1, -1)
+    assert set(sign) == {1, -1}
+    np.testing.assert_allclose(values, sign * out["value"].numpy()[:, 0] if "value" in out else 0 * values, atol=1e-5)
+    for size in (1, 3, 4, 17):
+        np.testing.assert_allclose(evaluator.evaluate(states[:size], legal[:size])[0], priors[:size], atol=1e-5)
+
+
+def test_lines_of_the_source_are_where_our_actions_are():
+    game = azlab.games.game("dots_and_boxes", rows=3, cols=3)
+    outputs = outputs_of_actions(game, 28)
+    assert len(set(outputs)) == 24 and not {3, 11, 19, 27} & set(outputs)
+    for action in range(24):
+        assert encode(game, game.start().play(action).state, "lines").ravel().nonzero()[0] == outputs[action]
+
+
+def test_wrong_models_are_sentences():
+    game = azlab.games.game("go", size=5)
+    with pytest.raises(AzlabError, match="needs an output named 'policy'"):
+        KerasEvaluator(keras_nets.value_net(5), game, "planes_last")
+    with pytest.raises(AzlabError, match="The model reads"):
+        KerasEvaluator(keras_nets.go_net(2, 9), game, "go")
+    with pytest.raises(AzlabError, match="There is no encoding"):
+        KerasEvaluator(keras_nets.go_net(2, 5), game, "planets")
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    path = tmp_path_factory.mktemp("keras") / "net.keras"
+    model = spread(keras_nets.dots_and_boxes_net((16, 8)))
+    save_keras(model, path)
+    return model, path
+
+
+def test_keras_weights_come_back(stored):
+    model, path = stored
+    again = load_keras_weights(keras_nets.dots_and_boxes_net((16, 8)), path)
+    assert all((a == b).all() for a, b in zip(model.get_weights(), again.get_weights()))
+    assert [file.name for file in path.parent.iterdir()] == ["net.keras"]
+
+
+def test_damaged_and_foreign_keras_files_are_refused(stored, tmp_path):
+    _, good = stored
+    path = tmp_path / "bad.keras"
+    data = good.read_bytes()
+    model = keras_nets.dots_and_boxes_net((16, 8))
+    before = model.get_weights()
+
+    def refused(match, into=model):
+        with pytest.raises(AzlabError, match=match):
+            load_keras_weights(into, path)
+
+    for keep in (0, 10, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:keep])
+        refused("not a whole .keras file")
+    middle = bytearray(data)
+    middle[len(data) // 2] ^= 1
+    path.write_bytes(middle)
+    refused("not a whole .keras file")
+    path.write_bytes(b"\x80\x04cos\nsystem\n(S'true'\ntR.")  # a pickle
+    refused("not a whole .keras file")
+    shutil.copy(good, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("extra.py", "boom")
+    refused("holds other files")
+    shutil.copy(good, path)
+    refused("holds another network", keras_nets.dots_and_boxes_net((16, 8, 4)))
+    refused("do not fit dots_and_boxes", keras_nets.dots_and_boxes_net((16, 9)))
+    with pytest.raises(AzlabError, match="should end in .keras"):
+        load_keras_weights(model, tmp_path / "net.h5")
+    assert all((a == b).all() for a, b in zip(model.get_weights(), before))
+
+
+def test_a_file_that_points_elsewhere_is_refused(stored, tmp_path):
+    import h5py
+
+    path, weights = tmp_path / "links.keras", tmp_path / "model.weights.h5"
+    with zipfile.ZipFile(stored[1]) as old, zipfile.ZipFile(path, "w") as new:
+        old.extract("model.weights.h5", tmp_path)
+        with h5py.File(weights, "a") as file:
+            file["outside"] = h5py.ExternalLink("/etc/passwd", "/")
+        for name in ("metadata.json", "config.json"):
+            new.writestr(name, old.read(name))
+        new.write(weights, "model.weights.h5")
+    with pytest.raises(AzlabError, match="points to something outside"):
+        load_keras_weights(keras_nets.dots_and_boxes_net((16, 8)), path)
