@@ -9,7 +9,7 @@ from azlab.show.board import draw
 if TYPE_CHECKING:
     from azlab.search.analysis import Analysis
 
-SMALLEST_SHARE = 0.005  # moves below this are left out of the picture
+SMALLEST_SHARE = 0.1  # moves with less than this part of the best move's share are left out of the picture
 
 
 def board_with_shares(analysis: "Analysis") -> str:
@@ -18,7 +18,7 @@ def board_with_shares(analysis: "Analysis") -> str:
     picture = game.picture(analysis.position)
     for action, share in enumerate(analysis.shares):
         spot = game.spot(action)
-        if share >= SMALLEST_SHARE and spot is not None:
+        if share > 0 and share >= SMALLEST_SHARE * analysis.shares.max() and spot is not None:
             picture.share(*spot, float(share))
     return draw(picture, f"{analysis.position.status}; best {analysis.best_move}")
 

@@ -14,6 +14,7 @@ from azlab.games.picture import Picture
 CELL = 40  # pixels a cell
 MARGIN = 30  # room for coordinates
 CAPTION = 26  # room for the line below the board
+CAPTION_LETTER = 7.5  # width of a letter of it, on the safe side
 
 # what: (light, dark)
 COLOURS = {
@@ -130,9 +131,12 @@ SHAPES: dict[str, Callable[..., list[str]]] = {
 
 def draw(picture: Picture, caption: str = "") -> str:
     """The picture as a self-contained SVG text with a caption below."""
-    width = CELL * picture.width + 2 * MARGIN
+    board = CELL * picture.width + 2 * MARGIN
+    width = max(board, CAPTION_LETTER * len(caption) + 16)  # a small board with a long caption stands in the middle
     height = CELL * picture.height + 2 * MARGIN + (CAPTION if caption else 0)
     body = [element for shape in picture.shapes for element in SHAPES[shape[0]](*shape[1:])]
+    if width > board:
+        body = [f'<g transform="translate({(width - board) / 2:g} 0)">', *body, "</g>"]
     if caption:
         body.append(
             f'<text x="{width / 2:g}" y="{height - 16:g}" {_fill("ink")} font-size="14" font-family="sans-serif" '

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 import azlab
-from azlab.show.board import COLOURS
+from azlab.show.board import COLOURS, draw
 
 POSITIONS = {
     "tictactoe": azlab.game("tictactoe").from_moves("b2 a1 a3 c1"),
@@ -38,6 +38,13 @@ def test_every_stone_is_drawn(name, colour, count):
 def test_the_last_move_is_marked(name):
     marks = POSITIONS[name].svg.count('class="azlab-mark')
     assert marks == 1 and 'class="azlab-mark' not in azlab.game(name).start().svg
+
+
+def test_a_long_caption_fits_below_a_small_board():
+    picture = POSITIONS["dots_and_boxes"].game.picture(POSITIONS["dots_and_boxes"])
+    narrow, wide = draw(picture, "short"), draw(picture, "a caption that is much longer than the board is wide")
+    assert float(ElementTree.fromstring(wide).attrib["width"]) > float(ElementTree.fromstring(narrow).attrib["width"])
+    assert "translate" in wide and "translate" not in narrow
 
 
 def relative_luminance(colour):
