@@ -1,0 +1,34 @@
+"""The searches run as plain Python too, for the debugger, and give the same trees as compiled."""
+
+import json
+import os
+import subprocess
+import sys
+
+SCRIPT = """
+import json
+import azlab
+from azlab.search import SearchConfig, minimax, puct, uct
+from azlab.search.evaluators import PlayoutEvaluator, UniformEvaluator
+
+found = []
+for position in (azlab.game("tictactoe").from_moves("b2 a1"), azlab.game("dots_and_boxes", rows=1, cols=2).from_moves("aA aB Aa")):
+    found.append(minimax(position, 4))
+    found.append(uct(position, 40, seed=1))
+    found.append(uct(position, 30, rave=50, solve=True, seed=1))
+    for settings in ({}, {"leaves": 4}, {"gumbel": 4}, {"solve": True}, {"noise": 0.25}):
+        found.append(puct(position, UniformEvaluator(), SearchConfig(simulations=30, **settings), seed=1))
+    found.append(puct(position, PlayoutEvaluator(position.game, seed=2), SearchConfig(simulations=20)))
+print(json.dumps([[one.visits.tolist(), round(one.value, 6), one.line] for one in found]))
+"""
+
+
+def run(**environment):
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", SCRIPT]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_compiled_and_plain_searches_are_the_same():
+    assert run() == run(NUMBA_DISABLE_JIT="1")
