@@ -12,7 +12,8 @@ from azlab.search import SearchConfig, minimax, puct, uct
 from azlab.search.evaluators import PlayoutEvaluator, UniformEvaluator
 
 found = []
-for position in (azlab.game("tictactoe").from_moves("b2 a1"), azlab.game("dots_and_boxes", rows=1, cols=2).from_moves("aA aB Aa")):
+dots = azlab.game("dots_and_boxes", rows=1, cols=2)
+for position in (azlab.game("tictactoe").from_moves("b2 a1"), dots.from_moves("aA aB Aa")):
     found.append(minimax(position, 4))
     found.append(uct(position, 40, seed=1))
     found.append(uct(position, 30, rave=50, solve=True, seed=1))
