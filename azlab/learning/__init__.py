@@ -1,1 +1,1 @@
-"""Learning from games: tables first."""
+"""Learning from games: tables, and value networks by generations."""
