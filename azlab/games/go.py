@@ -5,16 +5,15 @@ of the board; "situational" forbids any earlier position with the same player to
 64-bit hash of every earlier position; a simple-ko state has no such field.
 """
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
 
 from azlab.errors import AzlabError, IllegalMove, one_of, whole_number
-from azlab.games import go_board, grid, stones
-from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
+from azlab.games import grid, stones
+from azlab.games.game import Kernels, Position, state_dtype
+from azlab.games.go_board import GoBoardGame, handicap_cells
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.picture import Picture
 from azlab.games.stones import EMPTY, area, is_safe_eye, may_place, place_stone, point_of
 
 
@@ -274,7 +273,7 @@ def lead(states, leads):
         leads[i] = min(1.0, max(-1.0, (black - white - np.float64(states[i].komi)) / points))
 
 
-class Go(Game):
+class Go(GoBoardGame):
     """Go. Points are named as in GTP (a1 lower left, no letter i), the pass "pass".
 
     `max_moves` ends an endless game; the board is then counted as it stands.
@@ -294,7 +293,7 @@ class Go(Game):
         max_moves = whole_number("max_moves", 4 * size * size + 40 if max_moves is None else max_moves, 1, 30_000)
         super().__init__(size=size, komi=float(komi), ko=ko, handicap=handicap, max_moves=max_moves)
         self.size, self.komi, self.ko = size, float(komi), ko
-        self.handicap_cells = go_board.handicap_cells(size, handicap)
+        self.handicap_cells = handicap_cells(size, handicap)
         self.dtype = dtype(size, 0 if ko == "simple" else max_moves + 1)
         self.kernels = (
             Kernels(legal, play, encode, playout, lead)
@@ -355,38 +354,7 @@ class Go(Game):
         black, white = ([cell for cell, mark in enumerate(marks) if mark == side] for side in "XO")
         return self.set_up(black, white, to_move)
 
-    def move_name(self, action: int) -> str:
-        if action == self.size * self.size:
-            return "pass"
-        return grid.cell_name(action, self.size, self.size, grid.GO_LETTERS)
-
-    def spot(self, action: int) -> tuple[float, float] | None:
-        return None if action == self.size * self.size else (action % self.size + 0.5, action // self.size + 0.5)
-
-    @functools.cached_property
-    def symmetries(self) -> list[Symmetry]:
-        found = []
-        for name, image in grid.transformations(self.size, self.size):
-            if {int(image[cell]) for cell in self.handicap_cells} == set(self.handicap_cells):
-                found.append(Symmetry(name, np.append(image, self.size * self.size), image))
-        return found
-
-    def board(self, state: np.ndarray) -> np.ndarray:
-        """The points of the one-element array `state`, top row first: 0 Black, 1 White, 2 empty."""
-        return state["board"][0][stones.points(self.size)].reshape(self.size, self.size)
-
     def scores(self, state: np.ndarray) -> tuple[float, float]:
         scratch = np.zeros((2, state["board"].shape[1]), np.int64)
         black, white = area(state["board"][0], self.size + 1, *scratch)
         return float(black), float(white) + self.komi
-
-    def last_cell(self, position: Position) -> int | None:
-        """The cell of the last stone, None if there is none or the last move was a pass."""
-        last = position.actions[-1] if position.actions else self.size * self.size
-        return None if last == self.size * self.size else last
-
-    def text(self, position: Position) -> str:
-        return go_board.text(self.board(position._state), self.last_cell(position))
-
-    def picture(self, position: Position) -> Picture:
-        return go_board.picture(self.board(position._state), self.last_cell(position))

@@ -1,11 +1,14 @@
 """How a Go board looks and where its handicap stones go; for people, not for speed. Shared by `go` and `simple_go`."""
 
+import functools
+
 import numpy as np
 
 from azlab.errors import AzlabError, whole_number
 from azlab.games import grid
+from azlab.games.game import Game, Position, Symmetry
 from azlab.games.picture import Picture
-from azlab.games.stones import EMPTY
+from azlab.games.stones import EMPTY, points
 
 
 def star_lines(size: int) -> list[int]:
@@ -38,7 +41,7 @@ def handicap_cells(size: int, stones: int) -> list[int]:
     return [row * size + col for row, col in chosen]
 
 
-def text(board: np.ndarray, last: int | None) -> str:
+def board_text(board: np.ndarray, last: int | None) -> str:
     """The board [N, N] (0 Black, 1 White, 2 empty) for a terminal, the last stone in brackets."""
     size = len(board)
     out = []
@@ -52,7 +55,7 @@ def text(board: np.ndarray, last: int | None) -> str:
     return "\n".join(out)
 
 
-def picture(board: np.ndarray, last: int | None) -> Picture:
+def board_picture(board: np.ndarray, last: int | None) -> Picture:
     """The board [N, N] as shapes; stones lie on the crossings of the lines."""
     size = len(board)
     shapes = Picture(size, size)
@@ -70,3 +73,41 @@ def picture(board: np.ndarray, last: int | None) -> Picture:
         shapes.label(-0.35, k + 0.5, str(size - k))
         shapes.label(k + 0.5, size + 0.35, grid.GO_LETTERS[k])
     return shapes
+
+
+class GoBoardGame(Game):
+    """What Go and simple go have in common for people: points and the pass by name, the board as text and picture."""
+
+    size: int
+    handicap_cells: list[int] = []  # stones on the board at the start
+
+    def move_name(self, action: int) -> str:
+        if action == self.size * self.size:
+            return "pass"
+        return grid.cell_name(action, self.size, self.size, grid.GO_LETTERS)
+
+    def spot(self, action: int) -> tuple[float, float] | None:
+        return None if action == self.size * self.size else (action % self.size + 0.5, action // self.size + 0.5)
+
+    @functools.cached_property
+    def symmetries(self) -> list[Symmetry]:
+        found = []
+        for name, image in grid.transformations(self.size, self.size):
+            if {int(image[cell]) for cell in self.handicap_cells} == set(self.handicap_cells):
+                found.append(Symmetry(name, np.append(image, self.size * self.size), image))
+        return found
+
+    def board(self, state: np.ndarray) -> np.ndarray:
+        """The points of the one-element array `state`, top row first: 0 Black, 1 White, 2 empty."""
+        return state["board"][0][points(self.size)].reshape(self.size, self.size)
+
+    def last_cell(self, position: Position) -> int | None:
+        """The cell of the last stone, None if there is none or the last move was a pass."""
+        last = position.actions[-1] if position.actions else self.size * self.size
+        return None if last == self.size * self.size else last
+
+    def text(self, position: Position) -> str:
+        return board_text(self.board(position._state), self.last_cell(position))
+
+    def picture(self, position: Position) -> Picture:
+        return board_picture(self.board(position._state), self.last_cell(position))

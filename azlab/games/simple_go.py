@@ -5,15 +5,13 @@ that the opponent could capture by playing there. Passing is not a choice: a pla
 game ends when neither player can move, or after 2*size*size moves; whoever has more single-point eyes wins.
 """
 
-import functools
-
 import numpy as np
 
 from azlab.errors import AzlabError, one_of, whole_number
-from azlab.games import go_board, grid, stones
-from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
+from azlab.games import grid, stones
+from azlab.games.game import Kernels, Position, state_dtype
+from azlab.games.go_board import GoBoardGame
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.picture import Picture
 from azlab.games.stones import all_have_liberties, is_eye, liberties, may_place, place_stone, point_of
 
 
@@ -146,7 +144,7 @@ def lead(states, leads):
         leads[i] = (eyes(board, 0, stride) - eyes(board, 1, stride)) / ((stride - 1) * (stride - 1))
 
 
-class SimpleGo(Game):
+class SimpleGo(GoBoardGame):
     """The Go variant of source S1, on 5x5 there. Points are named as in Go; "pass" is legal only when nothing else is."""
 
     name = "simple_go"
@@ -182,33 +180,6 @@ class SimpleGo(Game):
         look_ahead(state[0], *scratch)
         return Position(self, state)
 
-    def move_name(self, action: int) -> str:
-        return "pass" if action == self.size * self.size else grid.cell_name(action, self.size, self.size, grid.GO_LETTERS)
-
-    def spot(self, action: int) -> tuple[float, float] | None:
-        return None if action == self.size * self.size else (action % self.size + 0.5, action // self.size + 0.5)
-
-    @functools.cached_property
-    def symmetries(self) -> list[Symmetry]:
-        pass_action = self.size * self.size
-        return [
-            Symmetry(name, np.append(image, pass_action), image) for name, image in grid.transformations(self.size, self.size)
-        ]
-
-    def board(self, state: np.ndarray) -> np.ndarray:
-        """The points of the one-element array `state`, top row first: 0 Black, 1 White, 2 empty."""
-        return state["board"][0][stones.points(self.size)].reshape(self.size, self.size)
-
     def scores(self, state: np.ndarray) -> tuple[float, float]:
         black, white = (eyes(state["board"][0], seat, self.size + 1) for seat in (0, 1))
         return float(black), float(white)
-
-    def _last_cell(self, position: Position) -> int | None:
-        last = position.actions[-1] if position.actions else self.size * self.size
-        return None if last == self.size * self.size else last
-
-    def text(self, position: Position) -> str:
-        return go_board.text(self.board(position._state), self._last_cell(position))
-
-    def picture(self, position: Position) -> Picture:
-        return go_board.picture(self.board(position._state), self._last_cell(position))
