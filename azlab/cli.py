@@ -6,9 +6,13 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from azlab import __version__
 from azlab.errors import AzlabError, one_of
+
+if TYPE_CHECKING:
+    from azlab.games.game import Game
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,18 +82,24 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
 
 
 def _play(args: argparse.Namespace) -> int:
-    from azlab.arena.agents import agent
     from azlab.arena.terminal import play
     from azlab.games import game
 
     rules = game(args.game, **dict(args.options))
     position = rules.from_moves(args.moves)
     seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
-    opponent = agent(args.against, seed)
-    if hasattr(opponent, "prepare"):
-        opponent.prepare(rules)
-    play(position, opponent, {"first": 0, "second": 1, "both": None}[args.seat])
+    play(position, _agent(args.against, seed, rules), {"first": 0, "second": 1, "both": None}[args.seat])
     return 0
+
+
+def _agent(name: str, seed: int, rules: "Game") -> Any:
+    """The agent called `name`; one that cannot play this game says so now, not at its first move."""
+    from azlab.arena.agents import agent
+
+    made = agent(name, seed)
+    if hasattr(made, "prepare"):
+        made.prepare(rules)
+    return made
 
 
 def _add_match(commands: argparse._SubParsersAction) -> None:
@@ -108,15 +118,12 @@ def _add_match(commands: argparse._SubParsersAction) -> None:
 def _match(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from azlab.arena import agent, match
+    from azlab.arena import match
     from azlab.arena.match import AgentFailed
     from azlab.games import game
 
     rules = game(args.game, **dict(args.options))
-    players = [agent(name, args.seed + k) for k, name in enumerate((args.first, args.second))]
-    for player in players:
-        if hasattr(player, "prepare"):
-            player.prepare(rules)
+    players = [_agent(name, args.seed + k, rules) for k, name in enumerate((args.first, args.second))]
     if args.save and (os.path.isdir(args.save) or not os.access(os.path.dirname(os.path.abspath(args.save)), os.W_OK)):
         raise AzlabError(f"The games cannot be saved in {args.save}: name a file in a folder that can be written.")
     with tqdm(total=args.games, unit="game", disable=None) as bar:

@@ -23,6 +23,7 @@ from azlab.games.game import Game, Position
 from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.tree import UNPROVEN
+from azlab.search.uct import check_settings
 
 TREE_BYTES = 10**9  # memory for the trees of positions searched together
 
@@ -80,10 +81,7 @@ class UctAgent:
         solve: bool = False,
         seed: int = 0,
     ):
-        if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
-            raise AzlabError("UCT needs at least one simulation, or a positive time.")
-        if c < 0 or rave < 0:
-            raise AzlabError("c and rave must not be negative.")
+        check_settings(simulations, seconds, c, rave)
         self.simulations = 1000 if simulations is None and seconds is None else simulations
         self.seconds, self.settings = seconds, {"c": c, "rave": rave, "solve": solve}
         self.name = f"uct:{seconds:g}s" if seconds is not None else f"uct:{self.simulations}"

@@ -136,9 +136,10 @@ class Searcher:
 
         Without a budget the config's playout cap draws it; `is_full` [G] then tells the full searches.
         """
-        budgets, self.is_full = draw_budgets(self.config, self.games, self.rng)
-        if budget is not None:
-            budgets[:] = budget
+        if budget is None:
+            budgets, self.is_full = draw_budgets(self.config, self.games, self.rng)
+        else:
+            budgets, self.is_full = np.full(self.games, budget, np.int64), np.ones(self.games, np.bool_)
         if budgets.max() > self.config.simulations:
             raise AzlabError(f"The trees have room for {self.config.simulations} simulations, not {budgets.max()}.")
         active = np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64)

@@ -35,13 +35,8 @@ def uct(
     """
     if position.over:
         raise AzlabError("The position is over; there is no move to look for.")
-    if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
-        raise AzlabError("A search needs at least one simulation, or a positive time.")
-    if rave < 0 or c < 0:
-        raise AzlabError("c and rave must not be negative.")
-    if simulations is not None:
-        simulations = whole_number("simulations", simulations, 1, 10**12)
-    else:
+    check_settings(simulations, seconds, c, rave)
+    if simulations is None:
         simulations = 1000 if seconds is None else 1_000_000_000
     search = UctSearch(position, c, rave, solve, seed)
     search.run(0)  # compiled from here on: the clock measures the search
@@ -53,6 +48,16 @@ def uct(
         # steps of about 50 ms, to look at the clock and to let Ctrl-C through
         step = max(100, int(search.simulations / spent * min(0.05, (seconds or 1e9) - spent)))
     return search.analysis({"search": time.perf_counter() - begin})
+
+
+def check_settings(simulations: int | None, seconds: float | None, c: float, rave: float) -> None:
+    """Raise a sentence for settings that no search can have."""
+    if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
+        raise AzlabError("A search needs at least one simulation, or a positive time.")
+    if simulations is not None:
+        whole_number("simulations", simulations, 1, 10**12)
+    if rave < 0 or c < 0:
+        raise AzlabError("c and rave must not be negative.")
 
 
 class UctSearch:
