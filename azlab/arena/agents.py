@@ -7,6 +7,8 @@
     uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
     puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
     perfect             an oracle's best move, where the game has one
+    gnugo:10            GNU Go at level 10, in Go; it must be installed
+    gtp:COMMAND ...     any program that speaks the Go Text Protocol, e.g. "gtp:gnugo --mode gtp"
 """
 
 import ast
@@ -18,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from azlab.arena.gtp_agent import GnuGoAgent, GtpAgent
 from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Position
 from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
@@ -175,7 +178,11 @@ KINDS: dict[str, Any] = {
     "uct": UctAgent,
     "puct": PuctAgent,
     "perfect": PerfectAgent,
+    "gnugo": GnuGoAgent,
+    "gtp": GtpAgent,
 }
+STRENGTHS = {"minimax": "depth", "uct": "simulations", "puct": "simulations", "gnugo": "level"}
+TIMED = ("minimax", "uct")  # these also think for a time, as in uct:2s
 
 
 def agent(text: str, seed: int = 0) -> Any:
@@ -183,8 +190,11 @@ def agent(text: str, seed: int = 0) -> Any:
     kind, colon, rest = text.strip().partition(":")
     if kind not in KINDS:
         raise AzlabError(
-            f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, perfect."
+            f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, perfect, "
+            "gnugo:LEVEL, gtp:COMMAND."
         )
+    if kind == "gtp":
+        return GtpAgent(rest)  # a command may hold commas; seeds are options of the engine's own
     strength, *settings = rest.split(",") if colon else [""]
     options: dict[str, Any] = {}
     if strength:
@@ -214,16 +224,16 @@ def agent(text: str, seed: int = 0) -> Any:
 
 def _strength(text: str, kind: str, strength: str) -> dict[str, Any]:
     """What stands behind the colon: a number, or seconds as in "2s"."""
-    is_time = strength.endswith("s") and kind != "puct"
+    is_time = strength.endswith("s") and kind in TIMED
     number = _number(strength[:-1] if is_time else strength)
-    if kind in ("random", "perfect"):
+    if kind not in STRENGTHS:
         raise AzlabError(f"{kind} takes no number; {text!r} should be {kind!r}.")
     if is_time and isinstance(number, int | float):
         return {"seconds": float(number)}
     if not isinstance(number, int) or isinstance(number, bool):
-        time = "" if kind == "puct" else ", or a time such as 2s"
-        raise AzlabError(f"In {text!r} a whole number should follow the colon, such as {kind}:1000{time}.")
-    return {"depth" if kind == "minimax" else "simulations": number}
+        example = f"{kind}:{10 if kind == 'gnugo' else 1000}{', or a time such as 2s' if kind in TIMED else ''}"
+        raise AzlabError(f"In {text!r} a whole number should follow the colon, such as {example}.")
+    return {STRENGTHS[kind]: number}
 
 
 def _number(text: str) -> Any:
