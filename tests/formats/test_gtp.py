@@ -1,0 +1,270 @@
+"""The client of the Go Text Protocol, with GNU Go and with a small engine that misbehaves on request."""
+
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import azlab
+from azlab.formats import gtp
+from azlab.formats.gtp import GtpEngine, GtpError
+
+# It answers each command by what the command says, and its process id to "pid".
+FAKE_ENGINE = r"""
+import os, sys, time
+for line in sys.stdin:
+    number, command, *words = line.split()
+    if command == "say":
+        print("=" + number, line.split(" ", 2)[2].strip().replace("/", "\n"), end="\n\n", flush=True)
+    elif command == "pid":
+        print("=" + number, os.getpid(), end="\n\n", flush=True)
+    elif command == "quiet":
+        print("=" + number, end="\n\n", flush=True)
+    elif command == "refuse":
+        print("?" + number, " ".join(words), end="\n\n", flush=True)
+    elif command == "raw":
+        print(line.split(" ", 2)[2].strip().replace("/", "\n"), flush=True)
+    elif command == "chatter":
+        print("hello", "=" + number + "\twell\x01\r", "\r", sep="\n", flush=True)
+    elif command == "hang":
+        time.sleep(1000)
+    elif command == "die":
+        print("\n".join(f"line {k}" for k in range(100)), "out of luck", sep="\n", file=sys.stderr)
+        sys.exit(3)
+    elif command == "quit" and "stubborn" in sys.argv:
+        time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """Starts the fake engine."""
+    script = tmp_path / "fake.py"
+    script.write_text(FAKE_ENGINE)
+    started = []
+
+    def start(*arguments, timeout=20.0):
+        started.append(GtpEngine([sys.executable, "-I", "-S", str(script), *arguments], timeout))
+        return started[-1]
+
+    yield start
+    for engine in started:
+        engine.close()
+
+
+@pytest.fixture
+def gnugo(need):
+    with GtpEngine([need("gnugo"), "--mode", "gtp", "--chinese-rules", "--level", "1", "--seed", "1"]) as engine:
+        yield engine
+
+
+def is_gone(pid):
+    """Whether no process, not even a zombie, has this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+# --- points -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [2, 9, 19])
+def test_points_are_translated_both_ways(size):
+    for action in range(size * size + 1):
+        assert gtp.action(gtp.vertex(action, size), size) == action
+        assert gtp.action(azlab.game("go", size=size).move_name(action), size) == action
+
+
+def test_points_count_from_the_lower_left_and_skip_the_letter_i():
+    assert [gtp.vertex(action, 9) for action in (0, 8, 72, 80, 81)] == ["A9", "J9", "A1", "J1", "pass"]
+    assert gtp.action("T19", 19) == 18 and gtp.action(" PASS ", 19) == 361
+
+
+@pytest.mark.parametrize("text", ["I5", "K1", "A0", "A10", "", "A", "5", "a1b", "resign", "A01"])
+def test_what_is_no_point_is_refused(text):
+    with pytest.raises(GtpError, match="no point of a 9x9 board, whose points are A1 to J9"):
+        gtp.action(text, 9)
+
+
+# --- the protocol -------------------------------------------------------------------------------------------------
+
+
+def test_answers_of_one_line_several_lines_and_none(fake):
+    engine = fake()
+    assert engine.ask("say b2 c3") == "b2 c3"
+    assert engine.ask("say one/  two/three") == "one\n  two\nthree"
+    assert engine.ask("quiet") == ""
+
+
+def test_stray_lines_control_characters_and_carriage_returns_are_ignored(fake):
+    assert fake().ask("chatter") == "well"
+
+
+def test_a_refusal_repeats_the_engines_words_and_the_engine_goes_on(fake):
+    engine = fake()
+    with pytest.raises(GtpError, match="answered 'illegal move' to 'refuse illegal move'"):
+        engine.ask("refuse illegal move")
+    assert engine.ask("say yes") == "yes"
+
+
+@pytest.mark.parametrize("command", ["", " ", "say a\nsay b"])
+def test_a_command_is_one_line(fake, command):
+    with pytest.raises(GtpError, match="one line of text"):
+        fake().ask(command)
+
+
+def test_an_answer_to_another_command_is_not_taken(fake):
+    with pytest.raises(GtpError, match="answered '=7 x' to command number 1"):
+        fake().ask("raw =7 x/")
+
+
+@pytest.mark.parametrize(("answer", "score"), [("B+3.5", 3.5), ("W+12", -12.0), ("0", 0.0), ("b+0.5", 0.5)])
+def test_scores_are_blacks(fake, monkeypatch, answer, score):
+    engine = fake()
+    monkeypatch.setattr(engine, "ask", lambda command: answer)
+    assert engine.final_score() == score
+
+
+def test_a_score_without_points_is_refused(fake, monkeypatch):
+    engine = fake()
+    monkeypatch.setattr(engine, "ask", lambda command: "B+Resign")
+    with pytest.raises(GtpError, match="'B\\+Resign', which is no number"):
+        engine.final_score()
+
+
+# --- engines that go wrong ----------------------------------------------------------------------------------------
+
+
+def test_a_missing_program_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr("azlab.doctor.find_program", lambda name: None)
+    with pytest.raises(GtpError, match="gnugo .* is not installed: on Debian and Ubuntu, apt install gnugo"):
+        GtpEngine("gnugo --mode gtp")
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("no_such_program --gtp", "There is no program 'no_such_program'"),
+        ("", "started by a command"),
+        ("gnugo '--mode", "cannot be read: No closing quotation"),
+        ([os.path.dirname(__file__)], "cannot be started: Permission denied"),
+    ],
+)
+def test_a_command_that_cannot_be_started_gets_a_sentence(command, sentence):
+    with pytest.raises(GtpError, match=sentence):
+        GtpEngine(command)
+
+
+def test_a_dead_engine_leaves_its_last_words(fake):
+    engine = fake()
+    with pytest.raises(GtpError, match="ended with exit code 3 when it was asked 'die'. Its last words: line 96.*out of luck$"):
+        engine.ask("die")
+    with pytest.raises(GtpError, match="has been ended; start it again"):
+        engine.ask("say x")
+
+
+def test_a_killed_engine_is_noticed_at_the_next_command(fake):
+    engine = fake()
+    os.kill(int(engine.ask("pid")), signal.SIGKILL)
+    with pytest.raises(GtpError, match="ended by signal SIGKILL when it was asked 'say x'"):
+        for _ in range(100):
+            engine.ask("say x")
+
+
+def test_an_engine_that_does_not_answer_is_ended(fake):
+    engine = fake(timeout=0.3)
+    pid = engine._process.pid
+    begun = time.monotonic()
+    with pytest.raises(GtpError, match="did not answer 'hang' within 0.3 seconds and was ended"):
+        engine.ask("hang")
+    assert time.monotonic() - begun < 5 and is_gone(pid)
+
+
+def test_a_program_that_speaks_something_else_is_suspected():
+    with GtpEngine("cat", timeout=0.3) as engine, pytest.raises(GtpError, match="only printed '1 name'; does it speak GTP"):
+        engine.name()
+
+
+# --- no process is left behind ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stubborn", [(), ("stubborn",)])
+def test_the_process_ends_with_the_block(fake, stubborn):
+    with fake(*stubborn) as engine:
+        pid = int(engine.ask("pid"))
+    assert is_gone(pid)
+    engine.close()  # once more does no harm
+
+
+def test_the_process_ends_with_garbage_collection(fake, tmp_path):
+    engine = GtpEngine([sys.executable, "-I", "-S", "-c", FAKE_ENGINE])
+    pid = int(engine.ask("pid"))
+    threads = threading.active_count()
+    del engine
+    gc.collect()
+    assert is_gone(pid) and threading.active_count() == threads - 2
+
+
+def test_ctrl_c_while_the_engine_thinks_ends_it(fake):
+    engine = fake()
+    pid = int(engine.ask("pid"))
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.ask("hang")
+    assert is_gone(pid)
+
+
+# --- GNU Go -------------------------------------------------------------------------------------------------------
+
+
+def test_gnu_go_introduces_itself(gnugo):
+    assert gnugo.name() == "GNU Go" and gnugo.version().startswith("3.")
+    assert {"play", "genmove", "undo", "final_score"} <= set(gnugo.list_commands())
+
+
+def test_gnu_go_plays_shows_and_takes_back(gnugo):
+    gnugo.boardsize(5)
+    gnugo.clear_board()
+    gnugo.play(0, "c3")
+    assert gtp.action(gnugo.genmove(1), 5) != gtp.action("c3", 5)
+    assert gnugo.showboard().startswith("   A B C D E\n 5 ") and len(gnugo.ask("list_stones white").split()) == 1
+    gnugo.undo()
+    assert gnugo.ask("list_stones white") == "" and gnugo.ask("list_stones black") == "C3"
+    with pytest.raises(GtpError, match="answered 'illegal move' to 'play white c3'"):
+        gnugo.play(1, "c3")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 9, 19])
+def test_gnu_go_plays_on_boards_of_every_size(gnugo, size):
+    gnugo.boardsize(size)
+    gnugo.clear_board()
+    assert 0 <= gtp.action(gnugo.genmove(0), size) <= size * size
+
+
+def test_gnu_go_refuses_larger_boards(gnugo):
+    with pytest.raises(GtpError, match="answered 'unacceptable size' to 'boardsize 20'"):
+        gnugo.boardsize(20)
+
+
+@pytest.mark.parametrize(("size", "komi"), [(3, 8.5), (5, 0.0), (7, -3.0), (9, 7.0)])
+def test_finished_games_without_dead_stones_are_counted_alike(gnugo, size, komi):
+    game = azlab.game("go", size=size, komi=komi)
+    player = azlab.agent("gnugo:1", seed=size)
+    position = game.start()
+    while not position.over:
+        position = position.play(player.choose(position))
+    player.close()
+    gnugo.boardsize(size)
+    gnugo.clear_board()
+    gnugo.komi(komi)
+    for k, move in enumerate(position.moves):
+        gnugo.play(k % 2, move)
+    assert position.moves[-2:] == ["pass", "pass"]
+    assert position.scores is not None
+    assert gnugo.final_score() == position.scores[0] - position.scores[1]
