@@ -73,7 +73,7 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go or seega")
     play.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
     play.add_argument(
-        "--against", default="random", help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect (default: random)"
+        "--against", default="random", help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect, gnugo:10 (default: random)"
     )
     play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
     play.add_argument("--moves", default="", help="start after these moves")

@@ -51,6 +51,12 @@ def test_a_game_against_a_strong_agent():
     assert "minimax:2 plays 4" in lost.stdout and lost.stdout.rstrip().endswith("Red wins")
 
 
+def test_a_game_against_gnu_go(need):
+    need("gnugo")
+    stopped = azlab("play", "go", "size=9", "--against", "gnugo", "--seed", "1", stdin="e5\nquit\n")
+    assert "gnugo plays" in stopped.stdout and '--moves "e5' in stopped.stdout
+
+
 def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
     kept = tmp_path / "games.jsonl"
     done = azlab("match", "tictactoe", "perfect", "random", "--games", "10", "--save", str(kept))
@@ -67,6 +73,7 @@ def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
         (["play", "connect4", "--against", "deepblue"], "There is no agent 'deepblue'"),
         (["match", "connect4", "random", "random", "--games", "3"], "games"),
         (["play", "seega", "--against", "perfect"], "seega"),
+        (["play", "seega", "--against", "gnugo"], "gnugo plays go, not seega"),
         (["match", "connect4", "random", "random", "--save", "/nowhere/games"], "cannot be saved"),
         (["bench", "colours"], "part must be one of"),
         (["match", "seega", "perfect", "random", "--games", "2"], "seega"),

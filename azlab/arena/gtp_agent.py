@@ -88,9 +88,11 @@ class GtpAgent:
 
 
 class GnuGoAgent(GtpAgent):
-    """GNU Go with the rules of our games; its moves depend on nothing but the position, the level and the seed.
+    """GNU Go with the rules of our games, on boards from 2x2 to 19x19. The same seed gives the same match again.
 
-    It never resigns, and before it passes it takes the dead stones off the board, for we count the board as it stands.
+    It never resigns, and before it passes it takes the dead stones off the board, for we count the board as it stands. Where
+    it believes all its own stones to be dead it passes, even against a player who would let it live. It was not made for
+    the smallest boards: on 3x3 it takes everything as Black, on 2x2 it passes too early and gives its win away.
     """
 
     def __init__(self, level: int = 10, timeout: float = gtp.TIMEOUT, seed: int = 0) -> None:

@@ -246,7 +246,8 @@ def _end(process: subprocess.Popen[str], readers: Sequence[threading.Thread]) ->
             process.wait(_SECONDS_TO_QUIT)
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):  # it has just ended by itself
+                os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     for reader in readers:
         reader.join(_SECONDS_TO_QUIT)
