@@ -71,7 +71,7 @@ class GtpEngine:
             raise GtpError(f"The command {command!r} cannot be read: {error}.") from None
         if not self.command:
             raise GtpError('A GTP engine is started by a command, such as "gnugo --mode gtp".')
-        if not timeout > 0:
+        if not isinstance(timeout, int | float) or not timeout > 0:
             raise GtpError(f"timeout must be a positive number of seconds, not {timeout!r}.")
         self.program, self.timeout = os.path.basename(self.command[0]), timeout
         self._process = _start(self.command)

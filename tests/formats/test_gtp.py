@@ -15,8 +15,13 @@ from azlab.formats.gtp import GtpEngine, GtpError
 
 # It answers each command by what the command says, and its process id to "pid".
 FAKE_ENGINE = r"""
-import os, sys, time
+import os, signal, sys, time
+if "stubborn" in sys.argv:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for line in sys.stdin:
+    if line == "quit\n":
+        time.sleep(1000 if "stubborn" in sys.argv else 0)
+        break
     number, command, *words = line.split()
     if command == "say":
         print("=" + number, line.split(" ", 2)[2].strip().replace("/", "\n"), end="\n\n", flush=True)
@@ -35,8 +40,6 @@ for line in sys.stdin:
     elif command == "die":
         print("\n".join(f"line {k}" for k in range(100)), "out of luck", sep="\n", file=sys.stderr)
         sys.exit(3)
-    elif command == "quit" and "stubborn" in sys.argv:
-        time.sleep(1000)
 """
 
 
@@ -161,6 +164,12 @@ def test_a_command_that_cannot_be_started_gets_a_sentence(command, sentence):
         GtpEngine(command)
 
 
+@pytest.mark.parametrize("timeout", [0, -1, "long"])
+def test_a_timeout_is_a_positive_number(timeout):
+    with pytest.raises(GtpError, match="timeout must be a positive number of seconds"):
+        GtpEngine("cat", timeout)
+
+
 def test_a_dead_engine_leaves_its_last_words(fake):
     engine = fake()
     with pytest.raises(GtpError, match="ended with exit code 3 when it was asked 'die'. Its last words: line 96.*out of luck$"):
@@ -202,7 +211,13 @@ def test_the_process_ends_with_the_block(fake, stubborn):
     engine.close()  # once more does no harm
 
 
-def test_the_process_ends_with_garbage_collection(fake, tmp_path):
+def test_what_the_engine_has_started_ends_too():
+    with GtpEngine(["sh", "-c", f"{sys.executable} -I -S -c '{FAKE_ENGINE}' stubborn; true"]) as engine:
+        assert int(engine.ask("pid")) != engine._process.pid
+    assert not engine._listening.is_alive()  # nobody holds the other end of the pipe any more
+
+
+def test_the_process_ends_with_garbage_collection():
     engine = GtpEngine([sys.executable, "-I", "-S", "-c", FAKE_ENGINE])
     pid = int(engine.ask("pid"))
     threads = threading.active_count()
