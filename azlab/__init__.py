@@ -3,6 +3,7 @@
 Nothing heavy is loaded here; each part is imported when it is first used.
 """
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from azlab.errors import AzlabError, IllegalMove
@@ -10,6 +11,10 @@ from azlab.errors import AzlabError, IllegalMove
 if TYPE_CHECKING:
     from azlab.games.game import Game
     from azlab.oracles.oracle import Oracle
+
+# Threads of torch that wait for each other should sleep, not spin: beside another program on the same cores a training step
+# was seen to take ten times as long. Has an effect only if torch is not loaded yet.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 __all__ = ["AzlabError", "IllegalMove", "__version__", "agent", "game", "oracle"]

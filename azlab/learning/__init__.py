@@ -1,1 +1,25 @@
-"""Learning from games: tables, and value networks by generations."""
+"""Learning: tables, value networks by generations, supervised training, AlphaZero. Parts are loaded when asked for."""
+
+import importlib
+from typing import Any
+
+_WHERE = {
+    "AlphaZero": "alphazero",
+    "AlphaZeroConfig": "config",
+    "preset": "config",
+    "RunFolder": "run_folder",
+    "MonteCarloControl": "tabular",
+    "ValueGenerations": "generations",
+}
+
+__all__ = list(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"azlab.learning has no {name}; it has {', '.join(_WHERE)}.")
+    return getattr(importlib.import_module(f"azlab.learning.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_WHERE)

@@ -39,7 +39,11 @@ def check_encoding(game: Game, name: str) -> None:
 def encode(game: Game, states: np.ndarray, name: str) -> np.ndarray:
     """The input of a net for `states` [B]; see the module's description."""
     check_encoding(game, name)
-    planes = game.encode(states)
+    return from_planes(game.encode(states), name)
+
+
+def from_planes(planes: np.ndarray, name: str) -> np.ndarray:
+    """The same from the game's own planes [B, C, H, W], which may have been turned by a symmetry."""
     if name == "planes":
         return planes
     if name == "planes_last":

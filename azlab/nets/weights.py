@@ -42,7 +42,7 @@ def load_torch(path: str | Path) -> Any:
     from azlab.nets.residual import ResidualConfig, ResidualNet
 
     path = _existing(_with_suffix(path, ".safetensors"))
-    metadata, tensors = _read_safetensors(path)
+    metadata, tensors = read_safetensors(path)
     if metadata.get("format") != FORMAT:
         raise AzlabError(
             f"{path} is no network of azlab: it has no '{FORMAT}' mark. Give a file that azlab.nets.save_torch wrote."
@@ -62,7 +62,8 @@ def load_torch(path: str | Path) -> Any:
     return net.eval()
 
 
-def _read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
+def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
+    """The notes and the tensors of a safetensors file."""
     from safetensors import SafetensorError, safe_open
 
     try:

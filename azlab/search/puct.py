@@ -260,6 +260,20 @@ class Searcher:
             visits = (self.tree.children[g, 0] != trees.ILLEGAL).astype(np.float64)
         return visits / visits.sum()
 
+    def policies(self) -> np.ndarray:
+        """`policy` of all games: float64 [G, A]."""
+        return np.stack([self.policy(g) for g in range(self.games)])
+
+    def root_results(self) -> np.ndarray:
+        """Mean chances of draw, win and loss of seat 0 at the roots, as the evaluator and finished games gave them: [G, 3]."""
+        visits = np.maximum(1, self.tree.visits[:, 0])
+        values, draws = self.tree.value_sum[:, 0] / visits, np.clip(self.tree.draw_sum[:, 0] / visits, 0, 1)
+        proven = self.tree.proven[:, 0]
+        values = np.where(proven == trees.UNPROVEN, values, proven)
+        draws = np.where(proven == trees.UNPROVEN, draws, proven == 0)
+        decided = np.maximum(1 - draws, np.abs(values))
+        return np.stack([1 - decided, (decided + values) / 2, (decided - values) / 2], axis=1)
+
     def _without_forced(self, g: int, visits: np.ndarray) -> np.ndarray:
         """Take back forced visits that the best move's score does not justify (KataGo's target pruning)."""
         tree, params = self.tree, self.params

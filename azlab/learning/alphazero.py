@@ -1,0 +1,295 @@
+"""AlphaZero: play, train, gate, evaluate, repeat. One loop for all games, nets and variants; the variants are settings.
+
+    from azlab.learning import AlphaZero, preset
+    run = AlphaZero(preset("tictactoe"), "runs/tictactoe")
+    run.train()
+
+Killed at any moment, the same call goes on after the last finished iteration, with the same network, optimiser, window,
+unfinished games and Elo. Random numbers are drawn from the seed, the iteration and the purpose, so a resumed run on a CPU
+equals one that was never interrupted.
+"""
+
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from azlab.arena.agents import PuctAgent
+from azlab.arena.agents import agent as agent_by_name
+from azlab.arena.elo import fit
+from azlab.arena.match import match
+from azlab.errors import AzlabError
+from azlab.games.game import Game
+from azlab.learning.config import AlphaZeroConfig
+from azlab.learning.evaluation import Graded, graded, network_accuracy, search_accuracy
+from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
+from azlab.learning.replay import Replay
+from azlab.learning.run_folder import RunFolder
+from azlab.learning.schedules import linear
+from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
+from azlab.nets.threads import cores
+from azlab.search.config import SearchConfig
+
+# Called as progress(what is being done, steps done, steps in all); after an iteration as
+# progress("iteration", iteration, iterations, **metrics).
+Progress = Callable[..., None]
+PLAY, TRAIN, GATE, EVALUATE = range(4)  # purposes of random numbers
+
+
+def silent(what: str, done: int, total: int, **metrics: Any) -> None:
+    """Reports to nobody."""
+
+
+def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) -> Learner:
+    """The learner that a config's [net] describes."""
+    sizes = dict(net)
+    kind = sizes.pop("kind", "residual")
+    if kind == "residual":
+        return TorchLearner(game, sizes, loss, seed)
+    from azlab.nets import keras_nets
+
+    keras_nets.load_keras().utils.set_random_seed(seed)
+    if kind == "dots_and_boxes":
+        return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes), "lines", loss, seed)
+    return KerasLearner(game, keras_nets.seega_net(**sizes), "signed", loss, seed)
+
+
+class AlphaZero:
+    """A training run in a folder. `config` may be left out to go on with the folder's own."""
+
+    def __init__(self, config: AlphaZeroConfig | None, folder: str | Path, progress: Progress | None = None) -> None:
+        self.folder = RunFolder(folder)
+        self.config = config if config is not None else self.folder.config()
+        self.progress = progress or silent
+        self.game = self.config.rules()
+        self.learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
+        workers = self.config.selfplay.workers
+        self.evaluators = [self.learner.evaluator(max(1, cores() // workers)) for _ in range(workers)]
+        self.selfplay = SelfPlay(self.game, self.evaluators, self.config.search, self.config.selfplay)
+        self.replay = Replay(self.game, self.config.training.merge)
+        self.iteration = 0
+        self.metrics: list[dict[str, Any]] = []
+        self._test: Graded | None = None
+
+    # --- the loop -------------------------------------------------------------------------------------------------
+
+    def train(self) -> list[dict[str, Any]]:
+        """Run all iterations that are still to be done; return the metrics of all."""
+        with self.folder.locked():
+            self.folder.begin(self.config)
+            self.resume()
+            while self.iteration < self.config.iterations and not self._is_time_up():
+                self._iterate(self.iteration + 1)
+        return self.metrics
+
+    def resume(self) -> None:
+        """Take over the state of the last finished iteration in the folder."""
+        done = self.folder.iteration()
+        if done == self.iteration:
+            return
+        self.folder.go_back(done)
+        self.metrics = self.folder.metrics()
+        self.replay = Replay(self.game, self.config.training.merge)
+        for iteration in range(1, done + 1):
+            self.progress("reading games", iteration, done)
+            self.replay.add(self.folder.load_games(iteration, self.game))
+            self.replay.trim(self._window(iteration))
+        self.learner.load(self.folder.net_file(done, self.learner.suffix), self.folder.optimiser_file(done))
+        for worker, kept in zip(self.selfplay.workers, self.folder.unfinished(done), strict=True):
+            worker.resume(kept)
+        self._refresh()
+        self.iteration = done
+
+    def _is_time_up(self) -> bool:
+        spent = sum(row["seconds"] for row in self.metrics)
+        return 0 < self.config.hours * 3600 <= spent
+
+    def _iterate(self, iteration: int) -> None:
+        """One iteration, which counts once its checkpoint is written."""
+        begin, cpu = time.perf_counter(), time.process_time()
+        row: dict[str, Any] = {"iteration": iteration}
+        row |= self._play(iteration)
+        played = time.perf_counter()
+        row |= self._learn(iteration)
+        row["play_seconds"], row["train_seconds"] = played - begin, time.perf_counter() - played
+        self.learner.save(self.folder.net_file(iteration, self.learner.suffix), self._optimiser_aside())
+        if self.config.gate.score:
+            row |= self._gate(iteration)
+        last = iteration == self.config.iterations
+        before = time.perf_counter()
+        if iteration % self.config.evaluation.every == 0 or last:
+            row |= self._evaluate(iteration)
+        row["evaluation_seconds"] = time.perf_counter() - before
+        row["seconds"] = time.perf_counter() - begin
+        row["cpu_seconds"] = time.process_time() - cpu
+        row["total_seconds"] = row["seconds"] + (self.metrics[-1]["total_seconds"] if self.metrics else 0.0)
+        unfinished = [worker.unfinished() for worker in self.selfplay.workers]
+        self.folder.finish(iteration, self._optimiser_aside().replace, unfinished, row)
+        self.iteration = iteration
+        self.metrics.append(row)
+        self.progress("iteration", iteration, self.config.iterations, **row)
+
+    def _optimiser_aside(self) -> Path:
+        return self.folder.path / "optimiser.safetensors"
+
+    def _seed(self, iteration: int, purpose: int) -> list[int]:
+        return [self.config.seed, iteration, purpose]
+
+    def _refresh(self) -> None:
+        for evaluator in self.evaluators:
+            if hasattr(evaluator, "refresh"):
+                evaluator.refresh()
+
+    # --- play -----------------------------------------------------------------------------------------------------
+
+    def _play(self, iteration: int) -> dict[str, Any]:
+        """Self-play until enough examples are there; they go into the window and to disk."""
+        config, found = self.config.selfplay, nothing_collected(self.game)
+        counted, fresh, rounds, done = 0, 0, 0, 0
+
+        def report(count: int) -> None:
+            nonlocal done
+            done += count
+            self.progress("playing", min(done, config.positions), config.positions)
+
+        while counted < config.positions:
+            done = counted
+            part = self.selfplay.play(config.positions - counted, [*self._seed(iteration, PLAY), rounds], report)
+            new = self.replay.add(part.examples)
+            found, fresh, rounds = together(self.game, [found, part]), fresh + new, rounds + 1
+            counted += new if config.count_new else part.examples.size
+            if config.count_new and new * 100 < part.examples.size:
+                raise AzlabError("Fewer than 1 in 100 positions played are new: this game is explored. Set count_new = false.")
+        self.folder.save_games(iteration, found.examples)
+        return _facts_of_play(found, fresh)
+
+    # --- train ----------------------------------------------------------------------------------------------------
+
+    def _window(self, iteration: int) -> int:
+        return int(linear(self.config.training.window, iteration))
+
+    def _learn(self, iteration: int) -> dict[str, Any]:
+        """Go through the window, in batches drawn without repetition within a pass."""
+        config = self.config.training
+        self.replay.trim(self._window(iteration))
+        examples = self.replay.examples()
+        rng = np.random.default_rng(self._seed(iteration, TRAIN))
+        steps = max(1, round(config.passes * examples.size / config.batch))
+        order, losses = np.zeros(0, np.int64), []
+        for step in range(steps):
+            if len(order) < config.batch:
+                order = np.concatenate([order, rng.permutation(examples.size)])
+            rows, order = order[: config.batch], order[config.batch :]
+            rate, momentum = config.rate_at(iteration, step / steps), config.momentum_at(step / steps)
+            losses.append(self.learner.step(examples.take(rows), rate, momentum, rng))
+            if step % 10 == 9 or step == steps - 1:
+                self.progress("training", step + 1, steps)
+        self._refresh()
+        means = {name: float(np.mean([row[name] for row in losses])) for name in losses[0]}
+        return {"window": examples.size, "steps": steps, "rate": config.rate_at(iteration, 0.5)} | means
+
+    # --- gate and evaluation --------------------------------------------------------------------------------------
+
+    def _player(self, evaluator: Any, search: SearchConfig, name: str, seed: int) -> PuctAgent:
+        """A network as a player of matches: no noise, always the best move; random openings make the games differ."""
+        search = replace(search, noise=0.0, cap_probability=1.0, forced_playouts=0.0, leaves=1, temperature=((0, 0.0),))
+        return PuctAgent(evaluator, search, name, seed)
+
+    def _version(self, iteration: int) -> Any:
+        """An earlier network as an evaluator."""
+        learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
+        learner.load(self.folder.net_file(iteration, self.learner.suffix))
+        return learner.evaluator(cores())
+
+    def _gate(self, iteration: int) -> dict[str, Any]:
+        """Let the new network play the best so far; if it does not win, go back (S3, S4; AlphaGo Zero)."""
+        best = next((row["iteration"] for row in reversed(self.metrics) if row.get("accepted")), None)
+        if best is None:
+            return {"accepted": True, "gate_score": None}
+        config, seed = self.config.gate, self.config.seed + iteration
+        search = replace(self.config.search, simulations=config.simulations or self.config.search.simulations)
+        new = self._player(self.evaluators[0], search, f"version {iteration}", seed)
+        old = self._player(self._version(best), search, f"version {best}", seed + 1)
+        played = match(new, old, config.games, self.game, seed=seed, progress=functools.partial(self.progress, "gate"))
+        self._check_complete(played)
+        accepted = played.score >= config.score
+        if not accepted:
+            self.learner.load(self.folder.net_file(best, self.learner.suffix))
+            self.learner.save(self.folder.net_file(iteration, self.learner.suffix), self._optimiser_aside())
+            self._refresh()
+        return {"accepted": bool(accepted), "gate_score": played.score, "gate_against": best}
+
+    def _evaluate(self, iteration: int) -> dict[str, Any]:
+        """Accuracy on graded positions, and matches against fixed agents and earlier versions, from which Elo is fitted."""
+        config = self.config.evaluation
+        row: dict[str, Any] = {}
+        if config.positions:
+            row |= self._accuracy()
+        seed = 1000 * self.config.seed + iteration
+        search = self.config.test_search
+        me = self._player(self.evaluators[0], search, f"version {iteration}", seed)
+        opponents: list[Any] = [agent_by_name(name, seed) for name in config.opponents]
+        evaluated = [old["iteration"] for old in self.metrics if "elo" in old][-config.earlier :] if config.earlier else []
+        opponents += [self._player(self._version(old), search, f"version {old}", seed + 1) for old in evaluated]
+        for opponent in opponents:
+            report = functools.partial(self.progress, f"playing {opponent.name}")
+            played = match(me, opponent, config.games, self.game, seed=seed, progress=report)
+            self._check_complete(played)
+            result = [played.wins, played.draws, played.losses]
+            self.folder.add_match({"iteration": iteration, "player": me.name, "opponent": opponent.name, "result": result})
+            if opponent.name in config.opponents:
+                row[f"score {opponent.name}"] = played.score
+        if config.opponents or config.earlier:
+            row["elo"] = self._elo(me.name)
+        return row
+
+    def _check_complete(self, played: Any) -> None:
+        if not played.complete:  # a match catches Ctrl-C and returns what it has
+            raise KeyboardInterrupt
+
+    def _accuracy(self) -> dict[str, float]:
+        config = self.config.evaluation
+        if self._test is None:
+            self.progress("grading positions", 0, 1)
+            self._test = graded(self.game, config.positions, config.count, self.config.seed)
+        done = 0
+
+        def report(count: int) -> None:
+            nonlocal done
+            done += count
+            self.progress("testing", done, len(self._test.states))  # type: ignore[union-attr]
+
+        known = network_accuracy(self.evaluators[0], self._test)
+        return known | search_accuracy(self.evaluators, self._test, self.config.test_search, 0, report)
+
+    def _elo(self, name: str) -> float | None:
+        """The player's Elo from all matches so far; the first version, or the first opponent, stands at 0."""
+        games = [
+            (row["player"], row["opponent"], score)
+            for row in self.folder.matches()
+            for score, count in zip((1.0, 0.5, 0.0), row["result"], strict=True)
+            for _ in range(count)
+        ]
+        if not games:
+            return 0.0
+        anchor = self.config.evaluation.opponents[0] if self.config.evaluation.opponents else games[0][1]
+        return fit(games, anchor=(anchor, 0.0), first_advantage=False)[name].value
+
+
+def _facts_of_play(found: Collected, fresh: int) -> dict[str, Any]:
+    """What is worth knowing of a stretch of self-play. Cost is S5's: milliseconds a move times moves (section 3.3)."""
+    return {
+        "games": found.games,
+        "examples": found.examples.size,
+        "moves": found.moves,
+        "game_length": found.lengths / max(1, found.games),
+        "first_wins": found.wins[0] / max(1, found.games),
+        "draws": found.wins[1] / max(1, found.games),
+        "diversity": fresh / max(1, found.examples.size),
+        "simulations": found.simulations,
+        "network_share": found.network_seconds / max(1e-9, found.seconds),
+    }

@@ -1,0 +1,237 @@
+"""The settings of a training run: one frozen dataclass, written to and read from TOML. Switches, not forks."""
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_origin, get_type_hints
+
+from azlab.errors import AzlabError, one_of, whole_number
+from azlab.games.game import Game
+from azlab.learning.learner import LossConfig
+from azlab.learning.schedules import Points, check_points, linear, stepped
+from azlab.learning.selfplay import SelfPlayConfig
+from azlab.search.config import SearchConfig
+
+NETS = ("residual", "dots_and_boxes", "seega")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How the network learns from the window of examples."""
+
+    batch: int = 256
+    # examples a step
+    passes: float = 1.0
+    # how often an iteration goes through the window
+    window: Points = ((1, 2_000_000),)
+    # examples kept, by iteration, growing in straight lines (S5's slow window: ((5, 500_000), (12, 2_000_000)))
+    merge: float = 0.0
+    # weight of a repeated position's new targets; 0 keeps every repetition as an example (S5 section 3.6.1: 0.8)
+    rate: Points = ((1, 0.02),)
+    # learning rate by iteration, in steps
+    rate_cycle: Points = ()
+    # learning rate by share of the iteration, in straight lines; if given, `rate` is a factor of it, in straight lines
+    momentum: float = 0.9
+    momentum_cycle: Points = ()
+    # momentum by share of the iteration
+
+    def __post_init__(self) -> None:
+        whole_number("batch", self.batch, 1, 10**6)
+        for name in ("window", "rate", "rate_cycle", "momentum_cycle"):
+            if getattr(self, name) or name in ("window", "rate"):
+                check_points(name, getattr(self, name))
+        if not isinstance(self.passes, int | float) or self.passes <= 0:
+            raise AzlabError(f"passes must be positive, not {self.passes!r}.")
+
+    def rate_at(self, iteration: int, share: float) -> float:
+        """The learning rate after `share` of an iteration."""
+        if self.rate_cycle:
+            return linear(self.rate_cycle, share) * linear(self.rate, iteration)
+        return stepped(self.rate, iteration)
+
+    def momentum_at(self, share: float) -> float:
+        """The momentum after `share` of an iteration."""
+        return linear(self.momentum_cycle, share) if self.momentum_cycle else self.momentum
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """A match between the new network and the best one so far; a new network that does not win goes back to the best."""
+
+    score: float = 0.0
+    # points a game that the new network needs (AlphaGo Zero 0.55, S4 0.6); 0 plays no such match
+    games: int = 50
+    simulations: int = 0
+    # of both players' searches; 0 as in self-play
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.score, int | float) or not 0 <= self.score <= 1:
+            raise AzlabError(f"The gate's score lies between 0 and 1, not {self.score!r}.")
+        whole_number("games", self.games, 2, 10**6)
+        whole_number("simulations", self.simulations, 0, 10**7)
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """What is measured after an iteration."""
+
+    every: int = 1
+    # iterations between two evaluations; the last one is always evaluated
+    positions: str = ""
+    # "reachable", "random", or a data set of graded positions such as "connect4/hard_test.txt.gz"; "" tests on none
+    count: int = 1000
+    # positions tested; 0 for all
+    opponents: tuple[str, ...] = ()
+    # agents to play matches with, such as "uct:1000"
+    earlier: int = 0
+    # how many earlier versions to play, the most recently evaluated ones
+    games: int = 20
+    # of each match
+
+    def __post_init__(self) -> None:
+        for name, low in (("every", 1), ("count", 0), ("earlier", 0), ("games", 2)):
+            whole_number(name, getattr(self, name), low, 10**7)
+
+
+@dataclass(frozen=True)
+class AlphaZeroConfig:
+    """All settings of a run. `to_toml` and `from_toml` write and read it; see the presets beside this file."""
+
+    game: str = "tictactoe"
+    options: dict[str, Any] = field(default_factory=dict)
+    # of the game, e.g. rows = 2
+    net: dict[str, Any] = field(default_factory=dict)
+    # kind = "residual" (torch; sizes as in ResidualConfig), or a Keras net of azlab.nets.keras_nets with its arguments
+    search: SearchConfig = field(
+        default_factory=lambda: SearchConfig(64, cpuct_base=0.0, noise=0.25, noise_alpha_base=10.0, temperature=((0, 1.0),))
+    )
+    # of self-play
+    test_search: SearchConfig = field(default_factory=lambda: SearchConfig(100, cpuct_base=0.0))
+    # of tests and evaluation matches
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
+    loss: LossConfig = field(default_factory=LossConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    iterations: int = 10
+    hours: float = 0.0
+    # stop after the iteration in which so much time is used up; 0 for no limit
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        one_of("the net's kind", self.net.get("kind", "residual"), NETS)
+        whole_number("iterations", self.iterations, 1, 10**6)
+        whole_number("seed", self.seed, 0, 2**31)
+        if not isinstance(self.hours, int | float) or self.hours < 0:
+            raise AzlabError(f"hours must be a number from 0 on, not {self.hours!r}.")
+
+    def rules(self) -> Game:
+        """The game with its options."""
+        from azlab.games import game
+
+        return game(self.game, **self.options)
+
+    def to_toml(self) -> str:
+        """The config as a TOML file that `from_toml` reads."""
+        plain, sections = [], []
+        for item in dataclasses.fields(self):
+            value = getattr(self, item.name)
+            if dataclasses.is_dataclass(value):
+                value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value)}
+            if isinstance(value, dict):
+                sections.append("\n".join([f"\n[{item.name}]", *(f"{key} = {_toml(entry)}" for key, entry in value.items())]))
+            else:
+                plain.append(f"{item.name} = {_toml(value)}")
+        return "\n".join([*plain, *sections]) + "\n"
+
+    @classmethod
+    def from_toml(cls, text: str, where: str = "The config") -> "AlphaZeroConfig":
+        """Read a config; what it leaves out keeps its default, what it should not have is named."""
+        try:
+            return _build(cls, tomllib.loads(text), where)
+        except tomllib.TOMLDecodeError as error:
+            raise AzlabError(f"{where} is no TOML file: {error}.") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> "AlphaZeroConfig":
+        """Read a config file."""
+        try:
+            return cls.from_toml(Path(path).read_text(), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise AzlabError(f"{path} cannot be read: {error}.") from None
+
+    def changed(self, settings: dict[str, Any]) -> "AlphaZeroConfig":
+        """With other values, by name: {"search.simulations": 100, "iterations": 20}."""
+        text = tomllib.loads(self.to_toml())
+        for name, value in settings.items():
+            section, dot, key = name.rpartition(".")
+            (text.setdefault(section, {}) if dot else text)[key] = value
+        return _build(type(self), text, "The config")
+
+
+def differences(one: AlphaZeroConfig, other: AlphaZeroConfig) -> list[str]:
+    """The names of the settings in which two configs differ."""
+    left, right = dataclasses.asdict(one), dataclasses.asdict(other)
+    names = []
+    for name, value in left.items():
+        if isinstance(value, dict) and isinstance(right[name], dict):
+            keys = value.keys() | right[name].keys()
+            names += sorted(f"{name}.{key}" for key in keys if value.get(key) != right[name].get(key))
+        elif value != right[name]:
+            names.append(name)
+    return names
+
+
+def preset(name: str) -> AlphaZeroConfig:
+    """A config that ships with azlab, such as "tictactoe"."""
+    folder = Path(__file__).parent / "presets"
+    known = sorted(path.stem for path in folder.glob("*.toml"))
+    if name not in known:
+        raise AzlabError(f"There is no preset {name!r}; there are {', '.join(known)}.")
+    return AlphaZeroConfig.load(folder / f"{name}.toml")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return repr(value)
+
+
+def _build(kind: Any, values: dict[str, Any], where: str) -> Any:
+    """A dataclass from plain values, lists becoming tuples; unknown names and wrong types are sentences."""
+    hints = get_type_hints(kind)
+    given: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise AzlabError(f"{where} has no setting {name!r}; it has {', '.join(hints)}.")
+        if dataclasses.is_dataclass(hints[name]):
+            if not isinstance(value, dict):
+                raise AzlabError(f"{where}: {name} is a section, not {value!r}.")
+            given[name] = _build(hints[name], value, f"{where}, section [{name}],")
+        else:
+            given[name] = _fitting(value, hints[name], f"{where}: {name}")
+    try:
+        return kind(**given)
+    except AzlabError as error:
+        raise AzlabError(f"{where}: {error}") from None
+
+
+def _fitting(value: Any, hint: Any, name: str) -> Any:
+    origin = get_origin(hint) or hint
+    wanted = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", dict: "a section"}
+    if origin is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if origin in wanted and type(value) is not origin:
+        raise AzlabError(f"{name} must be {wanted[origin]}, not {value!r}.")
+    if isinstance(value, dict):
+        return {key: _as_tuples(entry) for key, entry in value.items()}
+    return _as_tuples(value)
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(item) for item in value) if isinstance(value, list) else value

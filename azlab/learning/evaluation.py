@@ -1,0 +1,164 @@
+"""How good is a network? Measured on positions whose best moves are known, and in matches.
+
+MCTS accuracy is S5's measure (section 3.3): a search without noise takes the most visited move, and is right if a perfect player
+could have taken it. Network accuracy asks the policy alone.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from azlab.errors import AzlabError
+from azlab.games.count import children, distinct
+from azlab.games.game import Game
+from azlab.search.config import SearchConfig
+from azlab.search.puct import Searcher
+
+BATCH = 256  # positions searched at once
+MOST_REACHABLE = 1_000_000
+
+
+class Graded(NamedTuple):
+    """N positions and what perfect play says of them."""
+
+    states: np.ndarray  # records [N]
+    best: np.ndarray  # bool [N, A]: the moves a perfect player may take
+    holding: np.ndarray  # bool [N, A]: the moves that keep the result, if not the margin or the speed
+    results: np.ndarray  # int8 [N]: under perfect play, for seat 0
+
+    def take(self, rows: np.ndarray | slice) -> "Graded":
+        """Some of the positions."""
+        return Graded(*(part[rows] for part in self))
+
+
+def graded(game: Game, source: str, count: int = 0, seed: int = 0) -> Graded:
+    """Positions to test on: "reachable", all of them that are not over; "random", from random games; or a data set's name.
+
+    `count` takes so many of them (0: all; "random" needs a number). Moves that cannot be wrong are left in only for "reachable".
+    """
+    rng = np.random.default_rng(seed)
+    if source == "random":
+        if count < 1:
+            raise AzlabError("Say how many random positions to test on.")
+        found = _by_oracle(game, _random_states(game, count, rng))
+    elif source == "reachable":
+        found = _by_oracle(game, _reachable_states(game))
+    else:
+        found = _from_data(game, source)
+    if 0 < count < len(found.states):
+        found = found.take(np.sort(rng.permutation(len(found.states))[:count]))
+    return found
+
+
+def _by_oracle(game: Game, states: np.ndarray) -> Graded:
+    from azlab.oracles import oracle
+
+    perfect = oracle(game)
+    scores = perfect.action_scores(states)
+    best = perfect.best_actions(states)
+    results = np.sign(perfect.values(states)).astype(np.int8)
+    return Graded(states, best, np.sign(scores) == results[:, None], results)
+
+
+def _reachable_states(game: Game) -> np.ndarray:
+    level, found, total = game.new_states(1), [], 0
+    while len(level):
+        found.append(level)
+        total += len(level)
+        if total > MOST_REACHABLE:
+            raise AzlabError(f"{game!r} has more than {MOST_REACHABLE:,} positions; test on 'random' ones.")
+        following = children(game, level)[0]
+        level = distinct(following[~following["over"]])[0]
+    return np.concatenate(found)
+
+
+def _random_states(game: Game, count: int, rng: np.random.Generator) -> np.ndarray:
+    """One position of each of `count` random games, after a number of moves drawn from the game's length."""
+    played = game.playout(game.new_states(count), int(rng.integers(2**62)))
+    left = (rng.random(count) * played["ply"]).astype(np.int64)
+    states = game.new_states(count)
+    while (left > 0).any():
+        rows = np.flatnonzero(left > 0)
+        legal = game.legal_mask(states[rows])
+        moved = states[rows]
+        game.kernels.play(moved, np.where(legal, rng.random(legal.shape), -1).argmax(axis=1))
+        is_over = moved["over"]
+        states[rows[~is_over]] = moved[~is_over]
+        left[rows] = np.where(is_over, 0, left[rows] - 1)
+    return states
+
+
+def _from_data(game: Game, name: str) -> Graded:
+    from azlab.formats.datasets import connect4_positions
+    from azlab.games.connect4 import Connect4
+
+    if game != Connect4():
+        raise AzlabError(f"The data set {name} is for Connect 4 on 6x7; test {game!r} on 'random' or 'reachable' positions.")
+    known = list(connect4_positions(name))
+    states = game.new_states(len(known))
+    for ply in range(max(len(position.moves) for position in known)):
+        rows = np.array([k for k, position in enumerate(known) if len(position.moves) > ply])
+        moved = states[rows]
+        game.kernels.play(moved, np.array([int(known[k].moves[ply]) - 1 for k in rows], np.int64))
+        states[rows] = moved
+    best = np.zeros((len(known), game.num_actions), np.bool_)
+    for k, position in enumerate(known):
+        best[k, [column - 1 for column in position.best]] = True
+    for_mover = np.array([position.result - 1 for position in known], np.int8)
+    return Graded(states, best, best, np.where(states["to_move"] == 0, for_mover, -for_mover).astype(np.int8))
+
+
+def network_accuracy(evaluator: Any, test: Graded) -> dict[str, float]:
+    """Shares of best moves and of right results that the network gives without any search."""
+    priors, values, *draws = evaluator.evaluate(test.states, evaluator.game.legal_mask(test.states))
+    moves = test.best[np.arange(len(priors)), priors.argmax(axis=1)].mean()
+    draw = draws[0] if draws else 1 - np.abs(values)
+    chances = np.stack([(1 - draw - values) / 2, draw, (1 - draw + values) / 2], axis=1)  # of -1, 0, +1 for seat 0
+    return {"network_accuracy": float(moves), "result_accuracy": float((chances.argmax(axis=1) - 1 == test.results).mean())}
+
+
+def search_moves(
+    evaluators: Sequence[Any],
+    states: np.ndarray,
+    config: SearchConfig,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> np.ndarray:
+    """The most visited move of each state, chance deciding among equals, int64 [N]; one thread for each evaluator."""
+    config = replace(config, noise=0.0, cap_probability=1.0, reuse_tree=False, leaves=1)
+    game = evaluators[0].game
+
+    def search(evaluator: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        moves = np.empty(len(rows), np.int64)
+        for start in range(0, len(rows), BATCH):
+            part = rows[start : start + BATCH]
+            searcher = Searcher(game, len(part), evaluator, config, seed=int(part[0]))
+            searcher.start(states[part])
+            searcher.run()
+            rng = np.random.default_rng([seed, int(part[0])])
+            for g in range(len(part)):
+                visits = searcher.root_visits(g)
+                moves[start + g] = (
+                    searcher.choose(g, 0) if config.gumbel or config.solve else rng.choice(np.flatnonzero(visits == visits.max()))
+                )
+            if progress is not None:
+                progress(len(part))
+        return rows, moves
+
+    chosen = np.empty(len(states), np.int64)
+    with ThreadPoolExecutor(len(evaluators)) as pool:
+        for rows, moves in pool.map(search, evaluators, np.array_split(np.arange(len(states)), len(evaluators))):
+            chosen[rows] = moves
+    return chosen
+
+
+def search_accuracy(
+    evaluators: Sequence[Any], test: Graded, config: SearchConfig, seed: int = 0, progress: Callable[[int], None] | None = None
+) -> dict[str, float]:
+    """MCTS accuracy, and the share of moves that keep the result."""
+    moves = search_moves(evaluators, test.states, config, seed, progress)
+    rows = np.arange(len(moves))
+    return {"mcts_accuracy": float(test.best[rows, moves].mean()), "holding_accuracy": float(test.holding[rows, moves].mean())}

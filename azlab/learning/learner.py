@@ -1,0 +1,253 @@
+"""Learners: a network and its optimiser, which take one step after another on batches of examples.
+
+`TorchLearner` trains a `ResidualNet`, `KerasLearner` a Keras model with the outputs "policy" and "value". Both have the same
+methods, so the loops above them (AlphaZero, supervised) do not know which library they use. A learner is saved as two files
+beside each other: its weights, and the optimiser's numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from azlab.errors import AzlabError, one_of
+from azlab.games.game import Game
+from azlab.learning.replay import Examples
+from azlab.nets.encodings import from_planes, outputs_of_actions
+from azlab.nets.weights import write_aside
+
+
+@dataclass(frozen=True)
+class LossConfig:
+    """What is optimised, and how. Defaults are S5's (section 3.5), but for the value's weight."""
+
+    optimiser: str = "sgd"
+    # "sgd" with momentum, or "adam", which uses no momentum of ours
+    value_weight: float = 1.0
+    # of the loss of the value head (S5's program: 0.01)
+    reply_weight: float = 0.35
+    # of the loss of the reply head, where the net has one (S5 section 3.6.5)
+    weight_decay: float = 1e-4
+    # added to the gradient: the share of each weight that is taken off
+    clip: float = 1.0
+    # the gradient is cut to this length; 0 leaves it
+    symmetries: bool = True
+    # show each example in a randomly chosen symmetry of the board
+
+    def __post_init__(self) -> None:
+        one_of("optimiser", self.optimiser, ("sgd", "adam"))
+        for name in ("value_weight", "reply_weight", "weight_decay", "clip"):
+            if not isinstance(getattr(self, name), int | float) or getattr(self, name) < 0:
+                raise AzlabError(f"{name} must be a number from 0 on, not {getattr(self, name)!r}.")
+        one_of("symmetries", self.symmetries, (True, False))
+
+
+class Learner(Protocol):
+    """What the loops need of a network in training."""
+
+    game: Game
+    suffix: str  # of the file of weights
+
+    def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
+        """Learn from one batch; return the losses by name, before the step."""
+        ...
+
+    def evaluator(self, threads: int | None = None) -> Any:
+        """The network as it is now, as an evaluator of a search; `refresh()` takes over later weights."""
+        ...
+
+    def save(self, weights: Path, optimiser: Path) -> None:
+        """Write weights and the optimiser's numbers."""
+        ...
+
+    def load(self, weights: Path, optimiser: Path | None = None) -> None:
+        """Take over what `save` wrote; without `optimiser` only the weights."""
+        ...
+
+
+def turned(game: Game, examples: Examples, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Planes, policies and replies of the examples, float32, each in a symmetry of the board drawn for it."""
+    planes = game.encode(examples.states)
+    policy, reply = examples.policy.astype(np.float32), examples.reply.astype(np.float32)
+    chosen = rng.integers(len(game.symmetries), size=examples.size)
+    for number, symmetry in enumerate(game.symmetries[1:], 1):  # the first changes nothing
+        rows = chosen == number
+        planes[rows] = symmetry.on_planes(planes[rows])
+        policy[rows] = symmetry.on_actions(policy[rows])
+        reply[rows] = symmetry.on_actions(reply[rows])
+    return planes, policy, reply
+
+
+def _as_seen(game: Game, examples: Examples, config: LossConfig, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    if config.symmetries:
+        return turned(game, examples, rng)
+    return game.encode(examples.states), examples.policy.astype(np.float32), examples.reply.astype(np.float32)
+
+
+class TorchLearner:
+    """A `ResidualNet` with SGD or Adam. `sizes` are those of `ResidualConfig.for_game`."""
+
+    suffix = ".safetensors"
+
+    def __init__(self, game: Game, sizes: Mapping[str, Any], config: LossConfig, seed: int = 0, device: str = "auto") -> None:
+        import torch
+
+        from azlab.nets.evaluators import find_device
+        from azlab.nets.residual import ResidualConfig, ResidualNet
+
+        self.game, self.config, self.device = game, config, find_device(device)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.net = ResidualNet(ResidualConfig.for_game(game, **sizes)).to(self.device, memory_format=torch.channels_last)
+        self._new_optimiser()
+
+    def _new_optimiser(self) -> None:
+        import torch
+
+        decay = self.config.weight_decay
+        if self.config.optimiser == "adam":
+            self._optimiser: Any = torch.optim.Adam(self.net.parameters(), weight_decay=decay)
+        else:
+            self._optimiser = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9, weight_decay=decay)
+
+    def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
+        """See `Learner`."""
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        planes, policy, reply = _as_seen(self.game, examples, self.config, rng)
+        tensors = (from_planes(planes, self.net.config.encoding), policy, examples.result, reply)
+        inputs, policies, results, replies = (torch.from_numpy(np.ascontiguousarray(part)).to(self.device) for part in tensors)
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+            if self.config.optimiser == "sgd":
+                group["momentum"] = momentum
+        self.net.train()
+        out = self.net(inputs.contiguous(memory_format=torch.channels_last))
+        losses = {"policy_loss": cross_entropy(out.policy, policies), "value_loss": cross_entropy(out.result, results)}
+        total = losses["policy_loss"] + self.config.value_weight * losses["value_loss"]
+        if out.reply is not None:
+            losses["reply_loss"] = cross_entropy(out.reply, replies)
+            total = total + self.config.reply_weight * losses["reply_loss"]
+        self._optimiser.zero_grad(set_to_none=True)
+        total.backward()
+        if self.config.clip:
+            torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.config.clip)
+        self._optimiser.step()
+        return {name: float(loss.detach()) for name, loss in {"loss": total, **losses}.items()}
+
+    def evaluator(self, threads: int | None = None) -> Any:
+        """See `Learner`."""
+        from azlab.nets.evaluators import TorchEvaluator
+
+        return TorchEvaluator(self.net, self.game, self.device, threads=threads)
+
+    def save(self, weights: Path, optimiser: Path) -> None:
+        """See `Learner`."""
+        from safetensors.torch import save
+
+        from azlab.nets.weights import save_torch
+
+        save_torch(self.net, weights)
+        numbers = {
+            f"{place}.{name}": value.detach().cpu().contiguous()
+            for place, slots in self._optimiser.state_dict()["state"].items()
+            for name, value in slots.items()
+            if value is not None
+        }
+        write_aside(optimiser, lambda aside: aside.write_bytes(save(numbers)))
+
+    def load(self, weights: Path, optimiser: Path | None = None) -> None:
+        """See `Learner`."""
+        from azlab.nets.weights import load_torch, read_safetensors
+
+        net = load_torch(weights)
+        if net.config != self.net.config:
+            raise AzlabError(f"{weights} holds a net of another shape than this training's.")
+        self.net.load_state_dict(net.state_dict())
+        self._new_optimiser()
+        if optimiser is None:
+            return
+        state = self._optimiser.state_dict()
+        for key, tensor in read_safetensors(optimiser)[1].items():
+            place, name = key.split(".")
+            state["state"].setdefault(int(place), {})[name] = tensor
+        self._optimiser.load_state_dict(state)
+
+
+class KerasLearner:
+    """A Keras model that reads the encoding `encoding` and gives "policy" (chances) and "value" (tanh), as those of S3 and S4.
+
+    The value is trained by squared error, as there; the reply head, clipping and other momentum than 0.9 are torch's alone.
+    """
+
+    suffix = ".keras"
+
+    def __init__(self, game: Game, model: Any, encoding: str, config: LossConfig, seed: int = 0) -> None:
+        from azlab.nets.keras_nets import load_keras
+
+        keras = load_keras()
+        keras.utils.set_random_seed(seed)  # of dropout; the weights were drawn when the model was built
+        self.game, self.config, self.net, self.encoding = game, config, model, encoding
+        self._outputs = outputs_of_actions(game, model.output["policy"].shape[-1])
+        is_adam = config.optimiser == "adam"
+        self._optimiser = keras.optimizers.Adam() if is_adam else keras.optimizers.SGD(momentum=0.9)
+        self._optimiser.build(model.trainable_variables)
+        self._step = _keras_step(model, self._optimiser, config)
+
+    def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
+        """See `Learner`."""
+        planes, policy, _ = _as_seen(self.game, examples, self.config, rng)
+        target = np.zeros((len(policy), self.net.output["policy"].shape[-1]), np.float32)
+        has_output = self._outputs >= 0
+        target[:, self._outputs[has_output]] = policy[:, has_output]
+        self._optimiser.learning_rate.assign(rate)
+        losses = self._step(from_planes(planes, self.encoding), target, examples.values[:, None])
+        return {name: float(loss) for name, loss in zip(("loss", "policy_loss", "value_loss"), losses, strict=True)}
+
+    def evaluator(self, threads: int | None = None) -> Any:
+        """See `Learner`. It sees later weights by itself; TensorFlow's threads are set for the whole process."""
+        from azlab.nets.evaluators import KerasEvaluator
+
+        return KerasEvaluator(self.net, self.game, self.encoding)
+
+    def save(self, weights: Path, optimiser: Path) -> None:
+        """See `Learner`."""
+        from safetensors.numpy import save
+
+        from azlab.nets.weights import save_keras
+
+        save_keras(self.net, weights)
+        numbers = {f"{k}": np.array(variable) for k, variable in enumerate(self._optimiser.variables)}
+        write_aside(optimiser, lambda aside: aside.write_bytes(save(numbers)))
+
+    def load(self, weights: Path, optimiser: Path | None = None) -> None:
+        """See `Learner`."""
+        from azlab.nets.weights import load_keras_weights, read_safetensors
+
+        load_keras_weights(self.net, weights)
+        numbers = {} if optimiser is None else read_safetensors(optimiser)[1]
+        for k, variable in enumerate(self._optimiser.variables):
+            variable.assign(numbers[f"{k}"].numpy() if numbers else np.zeros_like(variable))
+
+
+def _keras_step(model: Any, optimiser: Any, config: LossConfig) -> Any:
+    """One training step as a compiled function for batches of any size."""
+    import tensorflow as tf
+
+    shapes = (model.input.shape[1:], model.output["policy"].shape[1:], (1,))
+
+    @tf.function(input_signature=[tf.TensorSpec((None, *shape), tf.float32) for shape in shapes], autograph=False)
+    def step(inputs: Any, policies: Any, values: Any) -> Any:
+        with tf.GradientTape() as tape:
+            out = model(inputs, training=True)
+            policy_loss = -tf.reduce_mean(tf.reduce_sum(policies * tf.math.log(out["policy"] + 1e-7), axis=1))
+            value_loss = tf.reduce_mean(tf.square(out["value"] - values))
+            decay = tf.add_n([tf.nn.l2_loss(weight) for weight in model.trainable_variables])
+            total = policy_loss + config.value_weight * value_loss + config.weight_decay * decay
+        optimiser.apply_gradients(zip(tape.gradient(total, model.trainable_variables), model.trainable_variables, strict=True))
+        return total, policy_loss, value_loss
+
+    return step

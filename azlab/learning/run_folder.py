@@ -1,0 +1,221 @@
+"""A training run is a folder, and can be killed at any moment.
+
+    config.toml          the settings, written once
+    metrics.jsonl        one line for each finished iteration
+    games/00001.npz      the examples of each iteration's self-play
+    nets/00001.*         the network after each iteration
+    matches.jsonl        all evaluation games' results
+    checkpoint/00007/    what is needed to go on after iteration 7: optimiser, unfinished games, metrics
+
+Everything is written aside and renamed. An iteration counts as finished when its checkpoint has its name; what an interrupted
+iteration left behind is written over by the next try.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from azlab.errors import AzlabError
+from azlab.games.game import Game
+from azlab.learning.config import AlphaZeroConfig, differences
+from azlab.learning.replay import Examples
+from azlab.nets.weights import write_aside
+
+MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
+
+
+class RunFolder:
+    """The files of one run; see the module's description."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    # --- beginning ------------------------------------------------------------------------------------------------
+
+    @property
+    def config_file(self) -> Path:
+        return self.path / "config.toml"
+
+    def config(self) -> AlphaZeroConfig:
+        """The run's settings."""
+        if not self.config_file.is_file():
+            raise AzlabError(f"{self.path} is no training run: it has no config.toml.")
+        return AlphaZeroConfig.load(self.config_file)
+
+    def begin(self, config: AlphaZeroConfig) -> None:
+        """Write the config of a new run, or see that an old one has the same."""
+        if self.config_file.is_file():
+            changed = [name for name in differences(self.config(), config) if name not in MAY_CHANGE]
+            if changed:
+                raise AzlabError(
+                    f"The run in {self.path} was begun with other settings ({', '.join(changed)}). Take another folder for the "
+                    "new ones, or go on with the old ones."
+                )
+        elif any(not path.name.startswith(".") for path in self.path.iterdir()):
+            raise AzlabError(f"{self.path} is not empty and is no training run; name a new folder.")
+        self._write("config.toml", config.to_toml().encode())
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """While this process trains here, no other may. A lock ends with its process, however that ends."""
+        with _said(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / ".lock").open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise AzlabError(f"Another process is training in {self.path}.") from None
+        try:
+            yield
+        finally:
+            file.close()
+
+    def _write(self, name: str, data: bytes) -> None:
+        write_aside(self.path / name, lambda aside: aside.write_bytes(data))
+
+    # --- finished iterations --------------------------------------------------------------------------------------
+
+    def iteration(self) -> int:
+        """The last finished iteration, 0 if there is none."""
+        names = [path.name for path in (self.path / "checkpoint").glob("[0-9]*") if path.name.isdigit()]
+        return max(map(int, names), default=0)
+
+    def net_file(self, iteration: int, suffix: str) -> Path:
+        """The network after an iteration."""
+        return self.path / "nets" / f"{iteration:05}{suffix}"
+
+    def optimiser_file(self, iteration: int) -> Path:
+        """The optimiser's numbers after an iteration."""
+        return self.path / "checkpoint" / f"{iteration:05}" / "optimiser.safetensors"
+
+    def save_games(self, iteration: int, examples: Examples) -> None:
+        """Keep the examples of an iteration."""
+        arrays = examples._asdict() | {"states": as_bytes(examples.states)}
+        save_arrays(self.path / "games" / f"{iteration:05}.npz", arrays)
+
+    def load_games(self, iteration: int, game: Game) -> Examples:
+        """The examples of an iteration."""
+        arrays = load_arrays(self.path / "games" / f"{iteration:05}.npz")
+        states = np.ascontiguousarray(arrays.pop("states")).view(game.dtype).reshape(-1)
+        return Examples(states=states, **arrays)
+
+    def finish(self, iteration: int, save_optimiser: Any, unfinished: list[dict[str, np.ndarray]], metrics: dict) -> None:
+        """Make the iteration count: its checkpoint gets its name, the one before the last is removed."""
+        folder = self.path / "checkpoint"
+        aside = folder / ".new"
+        with _said(self.path):
+            shutil.rmtree(aside, ignore_errors=True)
+            aside.mkdir(parents=True)
+            save_optimiser(aside / "optimiser.safetensors")
+            for k, arrays in enumerate(unfinished):
+                save_arrays(aside / f"games{k}.npz", arrays)
+            (aside / "metrics.json").write_text(json.dumps(metrics))
+            aside.replace(folder / f"{iteration:05}")
+            _sync(folder)
+        self._complete_metrics(iteration)
+        for path in folder.glob("[0-9]*"):
+            if int(path.name) < iteration - 1:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def unfinished(self, iteration: int) -> list[dict[str, np.ndarray]]:
+        """The unfinished games of each worker after an iteration."""
+        folder = self.path / "checkpoint" / f"{iteration:05}"
+        return [load_arrays(path) for path in sorted(folder.glob("games*.npz"))]
+
+    # --- metrics --------------------------------------------------------------------------------------------------
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The lines of metrics.jsonl; a line cut off by a crash is left out."""
+        try:
+            lines = (self.path / "metrics.jsonl").read_text().splitlines()
+        except FileNotFoundError:
+            return []
+        return _whole_lines(lines)
+
+    def _complete_metrics(self, iteration: int) -> None:
+        """Bring metrics.jsonl to `iteration`: the checkpoint has its last line, and later lines do not count."""
+        if iteration == 0:
+            return
+        rows = [row for row in self.metrics() if row["iteration"] < iteration]
+        last = json.loads((self.path / "checkpoint" / f"{iteration:05}" / "metrics.json").read_text())
+        self._write("metrics.jsonl", "".join(json.dumps(row) + "\n" for row in [*rows, last]).encode())
+
+    def add_match(self, row: dict[str, Any]) -> None:
+        """Keep the result of an evaluation match."""
+        with _said(self.path), (self.path / "matches.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def matches(self) -> list[dict[str, Any]]:
+        """The results of all evaluation matches."""
+        path = self.path / "matches.jsonl"
+        return _whole_lines(path.read_text().splitlines()) if path.is_file() else []
+
+    def go_back(self, iteration: int) -> None:
+        """Forget what an unfinished iteration wrote."""
+        self._complete_metrics(iteration)
+        kept = [row for row in self.matches() if row["iteration"] <= iteration]
+        if (self.path / "matches.jsonl").is_file():
+            self._write("matches.jsonl", "".join(json.dumps(row) + "\n" for row in kept).encode())
+
+
+def as_bytes(states: np.ndarray) -> np.ndarray:
+    """States as uint8 [B, size], which any program can read."""
+    return np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+
+
+def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays as a compressed .npz file."""
+
+    def write(aside: Path) -> None:
+        with aside.open("wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+    write_aside(path, write)
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read what `save_arrays` wrote."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise AzlabError(f"{path} cannot be read ({error}); the run cannot go on from it.") from None
+
+
+def _whole_lines(lines: list[str]) -> list[dict[str, Any]]:
+    rows = []
+    for line in lines:
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            continue
+    return rows
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Turn an error of the disk into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise AzlabError(
+            f"{path} cannot be written ({error.strerror or error}). What was finished before is safe: see that the folder may be "
+            "written and the disk has room, then start the same command again."
+        ) from None
