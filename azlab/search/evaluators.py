@@ -104,41 +104,6 @@ class OracleEvaluator:
         return uniform_priors(self.oracle.best_actions(states)), values, (values == 0).astype(np.float32)  # type: ignore[attr-defined]
 
 
-class CachedEvaluator:
-    """Remembers what another evaluator said; shared by all games of a batch.
-
-    Equal states of one batch are evaluated once. When full, the memory is emptied: simple, and rare if it is large.
-    """
-
-    def __init__(self, evaluator: Evaluator, capacity: int = 200_000) -> None:
-        if capacity < 1:
-            raise AzlabError(f"A cache needs room for at least one position, not {capacity}.")
-        self.evaluator, self.capacity = evaluator, capacity
-        self.hits = self.misses = 0
-        self._rows: dict[bytes, tuple[np.ndarray, ...]] = {}
-
-    def clear(self) -> None:
-        """Forget everything, after the evaluator behind has changed."""
-        self._rows = {}
-
-    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
-        size = states.dtype.itemsize
-        data = states.tobytes()
-        keys = [data[k : k + size] for k in range(0, len(data), size)]
-        new = {key: k for k, key in enumerate(keys) if key not in self._rows}
-        self.misses += len(new)
-        self.hits += len(keys) - len(new)
-        if len(self._rows) + len(new) > self.capacity:
-            self._rows = {key: self._rows[key] for key in keys if key in self._rows}
-        if new:
-            chosen = list(new.values())
-            parts = checked(self.evaluator.evaluate(states[chosen], legal[chosen]), len(chosen), legal.shape[1])
-            for j, key in enumerate(new):
-                self._rows[key] = tuple(part[j].copy() for part in parts)
-        rows = [self._rows[key] for key in keys]
-        return tuple(np.stack(part) for part in zip(*rows, strict=True))
-
-
 def checked(parts: tuple[np.ndarray, ...], count: int, actions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Priors, values and draws as the tree takes them; a sentence if the evaluator returned something else."""
     if not isinstance(parts, tuple) or len(parts) not in (2, 3):
@@ -155,3 +120,6 @@ def checked(parts: tuple[np.ndarray, ...], count: int, actions: int) -> tuple[np
         np.ascontiguousarray(values, np.float32),
         np.ascontiguousarray(draws, np.float32),
     )
+
+
+from azlab.search.cache import CachedEvaluator as CachedEvaluator  # noqa: E402  (at the end: it needs `checked`)

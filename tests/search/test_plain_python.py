@@ -9,7 +9,7 @@ SCRIPT = """
 import json
 import azlab
 from azlab.search import SearchConfig, minimax, puct, uct
-from azlab.search.evaluators import PlayoutEvaluator, UniformEvaluator
+from azlab.search.evaluators import CachedEvaluator, PlayoutEvaluator, UniformEvaluator
 
 found = []
 dots = azlab.game("dots_and_boxes", rows=1, cols=2)
@@ -20,6 +20,7 @@ for position in (azlab.game("tictactoe").from_moves("b2 a1"), dots.from_moves("a
     for settings in ({}, {"leaves": 4}, {"gumbel": 4}, {"solve": True}, {"noise": 0.25}):
         found.append(puct(position, UniformEvaluator(), SearchConfig(simulations=30, **settings), seed=1))
     found.append(puct(position, PlayoutEvaluator(position.game, seed=2), SearchConfig(simulations=20)))
+    found.append(puct(position, CachedEvaluator(UniformEvaluator(), 15), SearchConfig(simulations=30)))
 print(json.dumps([[one.visits.tolist(), round(one.value, 6), one.line] for one in found]))
 """
 

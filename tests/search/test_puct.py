@@ -365,23 +365,6 @@ def test_with_a_perfect_evaluator_the_search_plays_perfectly():
             position = position.play(int(rng.choice(position.legal_actions)))
 
 
-def test_a_cache_gives_the_same_search_with_fewer_evaluations(hash_evaluator):
-    class Counting:
-        asked = 0
-
-        def evaluate(self, states, legal):
-            self.asked += len(states)
-            return hash_evaluator().evaluate(states, legal)
-
-    position, config = azlab.game("tictactoe").start(), SearchConfig(simulations=400)
-    plain, behind = Counting(), Counting()
-    cached = CachedEvaluator(behind)
-    assert (puct(position, plain, config).visits == puct(position, cached, config).visits).all()
-    assert behind.asked == cached.misses < plain.asked == cached.hits + cached.misses
-    small = CachedEvaluator(Counting(), capacity=5)
-    assert (puct(position, small, config).visits == puct(position, plain, config).visits).all()
-
-
 def test_playouts_as_evaluator_find_a_win():
     position = azlab.game("connect4").from_moves("445566")
     found = puct(position, PlayoutEvaluator(position.game, 4, seed=1), SearchConfig(simulations=300))
