@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. An error of the user's is printed as one sentence."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     # options of a game, such as size=9, may stand anywhere; argparse wants them together, right behind the other words
-    options = [word for word in words if re.fullmatch(r"[a-z_]+=[^,:]*", word)]
+    options = [word for word in words if re.fullmatch(r"[a-z_.]+=.*", word)]
     others = [word for word in words if word not in options]
     first_flag = next((k for k, word in enumerate(others) if word.startswith("-")), len(others))
     args = _parser().parse_args(others[:first_flag] + options + others[first_flag:])
@@ -45,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_play(commands)
     _add_match(commands)
     _add_reproduce(commands)
+    _add_train(commands)
+    _add_run(commands)
     _add_bench(commands)
     _add_data(commands)
     doctor = commands.add_parser("doctor", help="what this machine has, what is wrong, how to fix it")
@@ -149,6 +151,86 @@ def _reproduce(args: argparse.Namespace) -> int:
     from azlab.repro.demo import run
 
     return 0 if run() else 1
+
+
+def _add_train(commands: argparse._SubParsersAction) -> None:
+    train = commands.add_parser(
+        "train",
+        help="train a network by self-play",
+        description="Train a network by self-play, in a folder. The same command goes on where it was stopped.",
+    )
+    train.add_argument("preset", nargs="?", help="settings that ship with azlab: tictactoe, connect4, ... (default: --config)")
+    train.add_argument(
+        "options", nargs="*", type=_option, metavar="NAME=VALUE", help="other settings, e.g. seed=3 search.simulations=100"
+    )
+    train.add_argument("--config", metavar="FILE", help="settings from a TOML file")
+    train.add_argument("--out", metavar="FOLDER", help="folder of the run (default: runs/ and the preset's or file's name)")
+    train.add_argument("--json", action="store_true", help="print a JSON line an iteration instead of a progress bar")
+    train.set_defaults(run=_train)
+
+
+def _train(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from azlab.learning.config import AlphaZeroConfig, preset, presets
+
+    if args.config is None and args.preset is None:
+        raise AzlabError(f"Say what to train: a preset ({', '.join(presets())}) or --config FILE.")
+    config = AlphaZeroConfig.load(args.config) if args.config else preset(args.preset)
+    if args.config and args.preset and config.game != args.preset:
+        raise AzlabError(f"{args.config} is for {config.game}, not for {args.preset}.")
+    config = config.changed(dict(args.options))
+    folder = args.out or Path("runs") / (Path(args.config).stem if args.config else args.preset)
+    from azlab.learning.alphazero import AlphaZero
+    from azlab.learning.progress import JsonProgress, TerminalProgress, headline
+
+    progress = JsonProgress() if args.json else TerminalProgress()
+    try:
+        run = AlphaZero(config, folder, progress)
+        metrics = run.train()
+    except KeyboardInterrupt:
+        print(f"\nStopped. Finished iterations are in {folder}; the same command goes on from there.", file=sys.stderr)
+        return 130
+    finally:
+        if isinstance(progress, TerminalProgress):
+            progress.close()
+    if not args.json:
+        print(f"The run is in {folder}: {headline(metrics[-1])}.")
+    return 0
+
+
+def _add_run(commands: argparse._SubParsersAction) -> None:
+    run = commands.add_parser("run", help="what a training run has done so far", description="Show a training run.")
+    run.add_argument("folder", metavar="FOLDER", help="the folder of the run")
+    run.add_argument("--watch", action="store_true", help="stay and show every new iteration, until Ctrl-C")
+    run.add_argument("--curves", metavar="FILE", help="draw the learning curves to a picture (.png or .svg)")
+    run.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    import time
+
+    from azlab.learning.progress import headline
+    from azlab.learning.run_folder import RunFolder
+
+    folder, shown = RunFolder(args.folder), 0
+    total = folder.config().iterations  # says so if this is no run
+    while True:
+        rows = folder.metrics()
+        for row in rows[shown:]:
+            print(headline(row), flush=True)
+        shown = len(rows)
+        if not args.watch or shown >= total:
+            break
+        time.sleep(1)
+    if shown == 0:
+        print("No iteration is finished yet.")
+    if args.curves:
+        from azlab.show import curves
+
+        curves(args.folder).savefig(args.curves)
+        print(f"The curves are in {args.curves}.")
+    return 0
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:

@@ -6,6 +6,7 @@
     minimax:6           alpha-beta to depth 6; minimax:2s deepens for two seconds
     uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
     puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
+    az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
     perfect             an oracle's best move, where the game has one
     gnugo:10            GNU Go at level 10, in Go; it must be installed
     gtp:COMMAND ...     any program that speaks the Go Text Protocol, e.g. "gtp:gnugo --mode gtp"
@@ -180,6 +181,7 @@ KINDS: dict[str, Any] = {
     "perfect": PerfectAgent,
     "gnugo": GnuGoAgent,
     "gtp": GtpAgent,
+    "az": None,  # a network from a training run; loaded when asked for, because torch takes seconds
 }
 STRENGTHS = {"minimax": "depth", "uct": "simulations", "puct": "simulations", "gnugo": "level"}
 TIMED = ("minimax", "uct")  # these also think for a time, as in uct:2s
@@ -191,8 +193,10 @@ def agent(text: str, seed: int = 0) -> Any:
     if kind not in KINDS:
         raise AzlabError(
             f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, perfect, "
-            "gnugo:LEVEL, gtp:COMMAND."
+            "gnugo:LEVEL, gtp:COMMAND, az:FOLDER."
         )
+    if kind == "az":
+        return _trained(text, rest, seed)
     if kind == "gtp":
         return GtpAgent(rest)  # a command may hold commas; seeds are options of the engine's own
     strength, *settings = rest.split(",") if colon else [""]
@@ -218,6 +222,19 @@ def agent(text: str, seed: int = 0) -> Any:
             made = KINDS[kind](**options)
     except TypeError:
         raise AzlabError(f"{text!r} has a setting whose value is not a number.") from None
+    made.name = text.strip()
+    return made
+
+
+def _trained(text: str, rest: str, seed: int) -> Any:
+    """az:FOLDER, or az:FOLDER,simulations=400,iteration=7."""
+    from azlab.learning.player import TrainedAgent
+
+    folder, *settings = rest.split(",")
+    options = dict(setting.strip().partition("=")[::2] for setting in settings)
+    if not folder or not all(key in ("simulations", "iteration") and value.isdigit() for key, value in options.items()):
+        raise AzlabError(f"A trained player is az:FOLDER or az:FOLDER,simulations=400,iteration=7, not {text!r}.")
+    made = TrainedAgent(folder, seed=seed, **{key: int(value) for key, value in options.items()})
     made.name = text.strip()
     return made
 

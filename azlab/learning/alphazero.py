@@ -178,7 +178,7 @@ class AlphaZero:
         self.replay.trim(self._window(iteration))
         examples = self.replay.examples()
         rng = np.random.default_rng(self._seed(iteration, TRAIN))
-        steps = max(1, round(config.passes * examples.size / config.batch))
+        steps = max(1, round(linear(config.passes, iteration) * examples.size / config.batch))
         order, losses = np.zeros(0, np.int64), []
         for step in range(steps):
             if len(order) < config.batch:

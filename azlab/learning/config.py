@@ -22,8 +22,8 @@ class TrainingConfig:
 
     batch: int = 256
     # examples a step
-    passes: float = 1.0
-    # how often an iteration goes through the window
+    passes: Points = ((1, 1.0),)
+    # how often an iteration goes through the window, by iteration, in straight lines
     window: Points = ((1, 2_000_000),)
     # examples kept, by iteration, growing in straight lines (S5's slow window: ((5, 500_000), (12, 2_000_000)))
     merge: float = 0.0
@@ -38,11 +38,9 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         whole_number("batch", self.batch, 1, 10**6)
-        for name in ("window", "rate", "rate_cycle", "momentum_cycle"):
-            if getattr(self, name) or name in ("window", "rate"):
+        for name in ("window", "passes", "rate", "rate_cycle", "momentum_cycle"):
+            if getattr(self, name) or name in ("window", "passes", "rate"):
                 check_points(name, getattr(self, name))
-        if not isinstance(self.passes, int | float) or self.passes <= 0:
-            raise AzlabError(f"passes must be positive, not {self.passes!r}.")
 
     def rate_at(self, iteration: int, share: float) -> float:
         """The learning rate after `share` of an iteration."""
@@ -183,13 +181,19 @@ def differences(one: AlphaZeroConfig, other: AlphaZeroConfig) -> list[str]:
     return names
 
 
+PRESETS = Path(__file__).parent / "presets"
+
+
+def presets() -> list[str]:
+    """The names of the configs that ship with azlab."""
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+
+
 def preset(name: str) -> AlphaZeroConfig:
     """A config that ships with azlab, such as "tictactoe"."""
-    folder = Path(__file__).parent / "presets"
-    known = sorted(path.stem for path in folder.glob("*.toml"))
-    if name not in known:
-        raise AzlabError(f"There is no preset {name!r}; there are {', '.join(known)}.")
-    return AlphaZeroConfig.load(folder / f"{name}.toml")
+    if name not in presets():
+        raise AzlabError(f"There is no preset {name!r}; there are {', '.join(presets())}.")
+    return AlphaZeroConfig.load(PRESETS / f"{name}.toml")
 
 
 def _toml(value: Any) -> str:

@@ -1,0 +1,69 @@
+"""Listeners to a training's progress: a terminal, a log of JSON lines, several at once. A notebook's is `azlab.show.LiveCurves`.
+
+A listener is called as listener(what is being done, steps done, steps in all), and after each iteration as
+listener("iteration", iteration, iterations, **metrics).
+"""
+
+import json
+import sys
+from typing import IO, Any
+
+from tqdm import tqdm
+
+# What people want to see first, and how; everything else is in metrics.jsonl.
+SHOWN = {
+    "loss": ("loss", "{:.3f}"),
+    "network_accuracy": ("net", "{:.1%}"),
+    "mcts_accuracy": ("search", "{:.1%}"),
+    "elo": ("Elo", "{:+.0f}"),
+    "gate_score": ("gate", "{:.1%}"),
+    "diversity": ("new", "{:.0%}"),
+}
+
+
+def headline(metrics: dict[str, Any]) -> str:
+    """An iteration in one line."""
+    parts = [f"iteration {metrics['iteration']}", f"{metrics['total_seconds'] / 60:.1f} min"]
+    parts += [f"{metrics['moves'] / max(1e-9, metrics['play_seconds']):,.0f} moves/s"]
+    parts += [f"{name} {form.format(metrics[key])}" for key, (name, form) in SHOWN.items() if metrics.get(key) is not None]
+    if metrics.get("accepted") is False:
+        parts.append("rejected")
+    return ", ".join(parts)
+
+
+class TerminalProgress:
+    """A bar for what is going on, and a line for each iteration."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._bar: Any = None
+        self._what = ""
+
+    def __call__(self, what: str, done: int, total: int, **metrics: Any) -> None:
+        if what != self._what:
+            self.close()
+            self._what = what
+        if what == "iteration":
+            print(headline(metrics), file=self._stream, flush=True)
+            return
+        if self._bar is None:
+            self._bar = tqdm(total=total, desc=what, leave=False, file=self._stream, disable=None)
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+class JsonProgress:
+    """One JSON line an iteration."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stdout
+
+    def __call__(self, what: str, done: int, total: int, **metrics: Any) -> None:
+        if what == "iteration":
+            print(json.dumps(metrics), file=self._stream, flush=True)
