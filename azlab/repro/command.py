@@ -82,7 +82,8 @@ def _resumed(args: argparse.Namespace) -> "Run":
     run = runner.old_run(Path(args.out)) if args.out else runner.newest_unfinished(Path("runs"))
     if args.profile not in (None, run.profile) or args.seed not in (None, run.seed):
         raise AzlabError(
-            f"The run in {run.folder} is at profile {run.profile} with seed {run.seed}, and goes on so: leave out --profile and --seed."
+            f"The run in {run.folder} is at profile {run.profile} with seed {run.seed}, and goes on so: "
+            "leave out --profile and --seed."
         )
     if args.what:
         wanted = {one.notebook for one in profiles.select(args.what)[0]}

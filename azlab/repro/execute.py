@@ -26,7 +26,7 @@ class LoggedKernel(AsyncKernelManager):
 
     log_file: Path
 
-    async def start_kernel(self, **kwargs: Any) -> None:
+    async def start_kernel(self, **kwargs: Any) -> None:  # type: ignore[override]  # AsyncKernelManager makes it a coroutine
         with self.log_file.open("ab") as log:
             await super().start_kernel(stdout=log, stderr=log, **kwargs)
 
@@ -66,8 +66,9 @@ def execute(notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: O
     try:
         with log.open("a", encoding="utf-8") as stream:
             papermill.execute_notebook(
-                str(notebook), str(folder / EXECUTED), parameters, engine_name="azlab", kernel_name="python3", cwd=str(notebook.parent),
-                progress_bar=False, stdout_file=stream, stderr_file=stream, start_timeout=120, log_file=log, on_cell=on_cell,
+                str(notebook), str(folder / EXECUTED), parameters, engine_name="azlab", kernel_name="python3",
+                cwd=str(notebook.parent), progress_bar=False,
+                stdout_file=stream, stderr_file=stream, start_timeout=120, log_file=log, on_cell=on_cell,
             )  # fmt: skip
     except papermill.PapermillExecutionError as error:
         raise NotebookFailed(f"cell {error.exec_count}: {error.ename}: {_plain(error.evalue)}") from None

@@ -12,6 +12,7 @@ INTRODUCTION = (
     "azlab. Verdicts are computed from the numbers: each claim says beforehand what counts as reproduced."
 )
 HEADINGS = ("Where", "What was measured", "Source", "Ours", "Verdict", "Checked at")
+COLUMNS = "".join(f'<col style="width:{share}%">' for share in (14, 34, 15, 15, 11, 11))
 MARKS = dict(zip(VERDICTS, ("✔", "◐", "✘", "·", "–")))  # verdicts differ in shape, not only in colour
 
 # Colours by Okabe and Ito, dark enough for text on the paper they stand on.
@@ -22,14 +23,14 @@ STYLE = """
   --good: #45c89f; --half: #e6ac3c; --bad: #f08a4b; --source: #8f96a1; --ours: #56b4e9; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 76rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+  font: 16px/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
 h1 { font-size: 1.7rem; margin: 0 0 .5rem; } h2 { font-size: 1.3rem; margin: 3rem 0 .5rem; }
 p { max-width: 46rem; } a { color: inherit; } code { font-size: .875em; }
 .soft, small { color: var(--soft); font-size: .875rem; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .45rem .6rem; border-bottom: 1px solid var(--edge); }
 thead th { background: var(--head); position: sticky; top: 0; } tbody th { font-weight: normal; }
-td.value { min-width: 7.5rem; } td.verdict { white-space: nowrap; font-weight: 600; } small { display: block; }
+td.verdict { font-weight: 600; } small { display: block; overflow-wrap: anywhere; } table.stacked { table-layout: fixed; }
 .reproduced { color: var(--good); } .partly { color: var(--half); } .not-reproduced { color: var(--bad); }
 .not-run-at-this-scale, .cannot-be-checked-here { color: var(--soft); font-weight: normal !important; }
 figure { margin: 1rem 0; max-width: 36rem; } figcaption { font-size: .875rem; color: var(--soft); }
@@ -38,14 +39,13 @@ figure { margin: 1rem 0; max-width: 36rem; } figcaption { font-size: .875rem; co
 .plot .grid { stroke: var(--edge); } .plot .axis { stroke: var(--soft); }
 .plot polyline { fill: none; } .plot .source { stroke: var(--source); stroke-width: 3; stroke-dasharray: 7 4; }
 .plot .ours { stroke: var(--ours); stroke-width: 2; }
-.numbers td, .numbers thead th:not(:first-child) { text-align: right; }
+@media (min-width: 50.01rem) { .numbers td, .numbers thead th:not(:first-child) { text-align: right; } }
 @media (max-width: 50rem) {
   .stacked thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stacked, .stacked tbody, .stacked tr, .stacked th, .stacked td { display: block; width: 100%; }
   .stacked tr { padding: .6rem 0; border-bottom: 1px solid var(--edge); }
-  .stacked th, .stacked td { border: 0; padding: .1rem 0; } .stacked tbody th { font-weight: 600; }
+  .stacked col { display: none; } .stacked th, .stacked td { border: 0; padding: .1rem 0; } .stacked tbody th { font-weight: 600; }
   .stacked td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); font-weight: normal; }
-  .wide { overflow-x: auto; }
 }
 @media print { thead th { position: static; } }
 """
@@ -66,14 +66,17 @@ def html(sections: Sequence[Section]) -> str:
 
 
 def _overview(sections: Sequence[Section]) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("Source", "Claims", *VERDICTS))
+    head = "".join(f'<th scope="col" role="columnheader">{text}</th>' for text in ("Source", "Claims", *VERDICTS))
     rows = []
     for section in sections:
         link = f'<a href="#{escape(section.source.name)}">{escape(_heading(section))}</a>'
-        cells = [len(section.rows), *(section.counts[verdict] for verdict in VERDICTS)]
-        rows.append(f'<tr><th scope="row">{link}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>')
-    table = f"<table class='numbers'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div class="wide" role="region" aria-label="Verdicts by source" tabindex="0">{table}</div>'
+        cells = {"claims": len(section.rows), **{verdict: section.counts[verdict] for verdict in VERDICTS}}
+        texts = "".join(f'<td role="cell" data-label="{label}">{count}</td>' for label, count in cells.items())
+        rows.append(f'<tr role="row"><th scope="row" role="rowheader">{link}</th>{texts}</tr>')
+    return (
+        '<table class="stacked numbers" role="table" aria-label="Verdicts by source"><col style="width:36%">'
+        f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
+    )
 
 
 def _heading(section: Section) -> str:
@@ -91,7 +94,7 @@ def _section(section: Section) -> str:
     return (
         f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(_heading(section))}</h2>'
         f"<p>{escape(section.source.summary)}</p><p class='soft'>{escape(counts_line(section.counts))}</p>"
-        f'<table class="stacked" role="table"><caption class="soft">Claims of {escape(section.source.short.upper())}</caption>'
+        f'<table class="stacked" role="table" aria-label="Claims of {escape(section.source.short.upper())}">{COLUMNS}'
         f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup">{"".join(_row(row) for row in section.rows)}</tbody></table>'
         f'<div class="plots">{pictures}</div></section>'
@@ -105,12 +108,13 @@ def _row(row: Row) -> str:
         details += f"<small>{escape(row.note)}</small>"
     runs = "".join(f'<small><a href="#{escape(run.run_id)}">{escape(run.run_id)}</a></small>' for run in row.runs)
     where = escape(claim.profile or "–") if not claim.unchecked else "–"
+    kind = row.verdict.replace(" ", "-")
     return (
         f'<tr role="row"><th scope="row" role="rowheader">{escape(claim.where)}</th>'
         f'<td role="cell">{escape(claim.metric)}{details}</td>'
         f'<td role="cell" class="value" data-label="Source">{escape(row.source_value)}</td>'
         f'<td role="cell" class="value" data-label="Ours">{escape(row.our_value)}</td>'
-        f'<td role="cell" data-label="Verdict" class="verdict {row.verdict.replace(" ", "-")}">{MARKS[row.verdict]} {row.verdict}</td>'
+        f'<td role="cell" data-label="Verdict" class="verdict {kind}">{MARKS[row.verdict]} {row.verdict}</td>'
         f'<td role="cell" data-label="Checked at">{where}{runs}</td></tr>'
     )
 
@@ -153,8 +157,10 @@ def markdown(sections: Sequence[Section]) -> str:
         for row in section.rows:
             claim = row.claim
             what = f"{claim.metric} (`{claim.id}`{f'; counts if {row.criterion}' if row.criterion else ''}) {row.note}".strip()
-            runs = " ".join([claim.profile if not claim.unchecked else "–", *(run.run_id for run in row.runs)])
-            lines.append(_line([claim.where, what, row.source_value, row.our_value, f"{MARKS[row.verdict]} {row.verdict}", runs]))
+            checked = " ".join([claim.profile if not claim.unchecked else "–", *(run.run_id for run in row.runs)])
+            lines.append(
+                _line([claim.where, what, row.source_value, row.our_value, f"{MARKS[row.verdict]} {row.verdict}", checked])
+            )
         lines.append("")
     runs = all_runs(sections)
     if runs:

@@ -120,7 +120,7 @@ def notebook_parameters(path: Path) -> dict[str, str]:
 
 
 def check_parameters(path: Path, parameters: dict[str, Any]) -> None:
-    """Refuse a parameter that the notebook does not have, or a value of another type: papermill would only warn, or not even that."""
+    """Refuse a parameter that the notebook does not have, or a value of another type: papermill only warns, or not even that."""
     declared = notebook_parameters(path)
     for name, value in parameters.items():
         if name not in declared:

@@ -10,6 +10,7 @@ Opened by hand, without a runner (`out` is empty), everything works the same, bu
 folder that goes when the kernel does.
 """
 
+import itertools
 import json
 import math
 import os
@@ -53,7 +54,9 @@ class Recorder:
     def __call__(self, claim_id: str, value: Any, spread: Any = None, runs: int | None = None, note: str = "") -> None:
         """Record what was measured for a claim: a number, text, truth, or a list or table of numbers, as the claim has it.
 
-        spread: standard deviation, or half the width of an interval; runs: how many it is made of; note: one sentence for the report
+        spread: standard deviation, or half the width of an interval
+        runs: how many the value is the mean of
+        note: one sentence for the report
         """
         claim = self.source.claim(claim_id)
         if claim.is_curve:
@@ -74,7 +77,7 @@ class Recorder:
         points = [(_plain(a), _plain(b)) for a, b in zip(x, y, strict=True)]
         if len(points) < 2 or not all(claims.is_number(number) for point in points for number in point):
             raise AzlabError(f"A curve for {claim_id} needs at least two points, all of them numbers.")
-        if any(b[0] <= a[0] for a, b in zip(points, points[1:])):
+        if any(b[0] <= a[0] for a, b in itertools.pairwise(points)):
             raise AzlabError(f"The x values of a curve have to increase; those for {claim_id} do not.")
         others = [one for one in self.curves.get(claim_id, []) if one["label"] != label]
         self.curves[claim_id] = [*others, {"label": label, "x": [a for a, _ in points], "y": [b for _, b in points]}]

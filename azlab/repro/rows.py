@@ -47,19 +47,10 @@ def section(source: Source, measured: list[Result]) -> Section:
     for claim in source.claims:
         one = found.get(claim.id)
         verdict = judge(claim, one.measured if one else None, others)
-        note = " ".join((claim.unchecked and f"{_sentence(claim.unchecked)}", *(one.notes if one else ()))).strip()
-        rows.append(
-            Row(
-                claim,
-                verdict,
-                _value(claim.value, claim.unit),
-                _our_value(claim, one, verdict),
-                criterion(claim),
-                tuple(one.results) if one else (),
-                note,
-                _picture(claim, one),
-            )  # fmt: skip
-        )
+        note = " ".join((claim.unchecked and _sentence(claim.unchecked), *(one.notes if one else ()))).strip()
+        value, ours = _value(claim.value, claim.unit), _our_value(claim, one, verdict)
+        runs = tuple(one.results) if one else ()
+        rows.append(Row(claim, verdict, value, ours, criterion(claim), runs, note, _picture(claim, one)))
     return Section(source, rows)
 
 
@@ -73,7 +64,7 @@ def criterion(claim: Claim) -> str:
     if claim.unchecked:
         return ""
     if claim.tolerance is not None:
-        return "exactly" if claim.tolerance == 0 else f"within {number(claim.tolerance)}{_unit(claim.unit)} of the source"
+        return "equal" if claim.tolerance == 0 else f"within {number(claim.tolerance)}{_unit(claim.unit)} of the source"
     if claim.relative is not None:
         return f"within {number(100 * claim.relative)} % of the source's value"
     margin = f", {number(claim.margin)}{_unit(claim.unit)} apart" if claim.margin else ""
@@ -81,7 +72,7 @@ def criterion(claim: Claim) -> str:
         return f"our curve {claim.direction}{margin}"
     if claim.direction:
         return f"{claim.direction} {f'our {claim.than}' if claim.than else 'the source'}{margin}"
-    return "the same"
+    return "equal"
 
 
 def _our_value(claim: Claim, one: Ours | None, verdict: str) -> str:

@@ -110,9 +110,8 @@ def go(run: Run, say: Say, on_cell: OnCell | None = None) -> None:
         if step.state == DONE:
             say(f"{title}: done in {results.duration(step.seconds)}")
         else:
-            say(
-                f"{title}: FAILED after {results.duration(step.seconds)}: {step.error}. Log: {run.folder / step.notebook / execute.LOG}"
-            )
+            log = run.folder / step.notebook / execute.LOG
+            say(f"{title}: FAILED after {results.duration(step.seconds)}: {step.error}. Log: {log}")
 
 
 def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
