@@ -66,7 +66,7 @@ def execute(notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: O
     try:
         with log.open("a", encoding="utf-8") as stream:
             papermill.execute_notebook(
-                str(notebook), str(folder / EXECUTED), parameters, engine_name="azlab", kernel_name="python3",
+                str(notebook), str(folder / EXECUTED), parameters, engine_name="azlab", kernel_name="python3", language="python",
                 cwd=str(notebook.parent), progress_bar=False,
                 stdout_file=stream, stderr_file=stream, start_timeout=120, log_file=log, on_cell=on_cell,
             )  # fmt: skip

@@ -44,7 +44,8 @@ figure { margin: 1rem 0; max-width: 36rem; } figcaption { font-size: .875rem; co
   .stacked thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stacked, .stacked tbody, .stacked tr, .stacked th, .stacked td { display: block; width: 100%; }
   .stacked tr { padding: .6rem 0; border-bottom: 1px solid var(--edge); }
-  .stacked col { display: none; } .stacked th, .stacked td { border: 0; padding: .1rem 0; } .stacked tbody th { font-weight: 600; }
+  .stacked col { display: none; } .stacked th, .stacked td { border: 0; padding: .1rem 0; }
+  .stacked tbody th { font-weight: 600; }
   .stacked td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); font-weight: normal; }
 }
 @media print { thead th { position: static; } }

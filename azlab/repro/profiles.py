@@ -21,6 +21,7 @@ proportion to the running time of each. Timing smoke and probe gives start-up an
     paper = 3250
 """
 
+import ast
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,13 +111,21 @@ def select(names: list[str]) -> tuple[list[NotebookProfiles], list[str]]:
 
 
 def notebook_parameters(path: Path) -> dict[str, str]:
-    """The parameters a notebook declares in its `parameters` cell, and the type each is annotated with ("None" without)."""
-    import papermill
+    """The parameters a notebook declares in its cell tagged `parameters`, and the type each is annotated with ("" without)."""
+    import nbformat
 
-    inspected = papermill.inspect_notebook(str(path))
-    if not inspected:
-        raise AzlabError(f"{path.name} has no cell tagged `parameters`; CONTRIBUTING.md says what belongs there.")
-    return {name: entry["inferred_type_name"] for name, entry in inspected.items()}
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(cells) != 1:
+        raise AzlabError(
+            f"{path.name} needs one cell tagged `parameters` and has {len(cells)}; CONTRIBUTING.md says what belongs there."
+        )
+    declared = {}
+    for line in ast.parse(cells[0].source).body:
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            declared[line.target.id] = ast.unparse(line.annotation)
+        elif isinstance(line, ast.Assign):
+            declared.update({target.id: "" for target in line.targets if isinstance(target, ast.Name)})
+    return declared
 
 
 def check_parameters(path: Path, parameters: dict[str, Any]) -> None:

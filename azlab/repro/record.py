@@ -14,6 +14,7 @@ import itertools
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -102,7 +103,9 @@ def recorder(source: str, profile: str, out: str = "") -> Recorder:
 def write_json(file: Path, content: Any) -> None:
     """Write aside and rename, so that a reader, or a run that is killed, never leaves half a file."""
     aside = file.with_name(file.name + ".part")
-    aside.write_text(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
+    text = re.sub(r"\[[^\[\]{}\"]*\]", lambda numbers: " ".join(numbers.group().split()), text)  # a list of numbers on one line
+    aside.write_text(text + "\n", encoding="utf-8")
     os.replace(aside, file)
 
 

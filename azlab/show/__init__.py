@@ -1,1 +1,5 @@
-"""Pictures: boards, and later search trees and learning curves."""
+"""Pictures of boards and searches, and the progress of long work."""
+
+from azlab.show.progress import progress
+
+__all__ = ["progress"]
