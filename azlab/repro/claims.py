@@ -45,7 +45,7 @@ from azlab.repro.sources import PROFILES, read_toml, source_folder, source_names
 
 COMPARISONS = ("at least", "at most", "above", "below")
 TRENDS = ("rises", "falls")
-CRITERIA = ("tolerance", "relative", "direction")  # a claim's own replaces that of its group
+CRITERIA = ("tolerance", "relative", "direction")  # a claim's own replaces that of its group; text, true and false take none
 Value = float | int | str | bool | list | dict | None
 
 
@@ -116,7 +116,8 @@ def load(name: str) -> Source:
     for group in content["group"]:
         shared = {key: value for key, value in group.items() if key != "claims"}
         for own in group.get("claims") or _complain(file, f"a group without claims: {shared}"):
-            inherited = {key: value for key, value in shared.items() if key not in CRITERIA or not set(own) & set(CRITERIA)}
+            own_criterion = set(own) & set(CRITERIA) or isinstance(own.get("value"), str | bool)
+            inherited = {key: value for key, value in shared.items() if key not in CRITERIA or not own_criterion}
             claims.append(_claim({**inherited, **own}, file))
     source = Source(file.parent.name, content["title"], content["summary"], tuple(claims))
     _check_together(source, file)

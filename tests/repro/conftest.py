@@ -70,4 +70,5 @@ class Root:
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     monkeypatch.setenv("AZLAB_ROOT", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(CHECKOUT))  # for kernels, which start in another folder
     return Root(tmp_path)
