@@ -34,8 +34,8 @@ td.verdict { font-weight: 600; } small { display: block; overflow-wrap: anywhere
 .reproduced { color: var(--good); } .partly { color: var(--half); } .not-reproduced { color: var(--bad); }
 .not-run-at-this-scale, .cannot-be-checked-here { color: var(--soft); font-weight: normal !important; }
 figure { margin: 1rem 0; max-width: 36rem; } figcaption { font-size: .875rem; color: var(--soft); }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1rem; }
-.plot { width: 100%; height: auto; } .plot text { fill: var(--soft); font-size: 13px; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem; }
+.plot { width: 100%; height: auto; } .plot text { fill: var(--soft); font-size: 15px; }
 .plot .grid { stroke: var(--edge); } .plot .axis { stroke: var(--soft); }
 .plot polyline { fill: none; } .plot .source { stroke: var(--source); stroke-width: 3; stroke-dasharray: 7 4; }
 .plot .ours { stroke: var(--ours); stroke-width: 2; }
@@ -107,7 +107,8 @@ def _row(row: Row) -> str:
     details = f"<small>{escape(claim.id)}{f'; counts if {escape(row.criterion)}' if row.criterion else ''}</small>"
     if row.note:
         details += f"<small>{escape(row.note)}</small>"
-    runs = "".join(f'<small><a href="#{escape(run.run_id)}">{escape(run.run_id)}</a></small>' for run in row.runs)
+    seeds = ", ".join(f'<a href="#{escape(run.run_id, quote=True)}">seed {run.seed}</a>' for run in row.runs)
+    runs = f"<small>{escape(row.runs[0].notebook)} at {row.runs[0].profile}: {seeds}</small>" if row.runs else ""
     where = escape(claim.profile or "–") if not claim.unchecked else "–"
     kind = row.verdict.replace(" ", "-")
     return (

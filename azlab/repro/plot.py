@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 560, 280
-LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 46  # room for the labels around the lines
+LEFT, RIGHT, TOP, BOTTOM = 72, 16, 12, 50  # room for the labels around the lines
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def plot(title: str, lines: Sequence[Line]) -> str:
         parts.append(f'<polyline class="{line.style}" points="{points}"/>')
         parts.append(f'<line class="{line.style}" x1="{place}" x2="{place + 22}" y1="{HEIGHT - 10}" y2="{HEIGHT - 10}"/>')
         parts.append(f'<text x="{place + 28}" y="{HEIGHT - 6}">{escape(line.name)}</text>')
-        place += 50 + 7 * len(line.name)
+        place += 50 + 8 * len(line.name)
     return "".join(parts) + "</svg>"
 
 

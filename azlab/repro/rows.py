@@ -112,7 +112,7 @@ def _value(value: Any, unit: str, spread: Any = None) -> str:
 def _one(value: Any, unit: str, spread: Any) -> str:
     if not is_number(value):
         return "no number"
-    return f"{number(value)}{f' ± {number(spread)}' if is_number(spread) else ''}{_unit(unit)}"
+    return f"{number(value)}{f' ± {spread:.2g}' if is_number(spread) else ''}{_unit(unit)}"
 
 
 def _unit(unit: str) -> str:
