@@ -10,6 +10,7 @@ time, so that stored outputs can be compared.
 """
 
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any, TypeVar, overload
@@ -18,6 +19,7 @@ from azlab.watching import watcher
 
 Item = TypeVar("Item")
 WIDTH = 24  # characters of the bar in a terminal
+PAUSE = 0.1  # seconds between two looks at a live bar
 
 
 class Progress:
@@ -27,11 +29,15 @@ class Progress:
         self.label = label
         self.steps: dict[str, tuple[int, int]] = {}  # what is being done: (done, in all)
         self._handle: Any = None
+        self._shown = float("-inf")  # when, so that a fast callback does not flood the front end
 
     def __call__(self, *report: Any) -> None:
         what, (done, total) = (str(report[0]), report[1:]) if len(report) == 3 else ("", report)
         self.steps[what] = (int(done), int(total))
         where = watcher()
+        if not where or time.monotonic() - self._shown < PAUSE:
+            return
+        self._shown = time.monotonic()
         if where == "jupyter":
             self._show_in_jupyter(what)
         elif where == "terminal":
