@@ -8,26 +8,31 @@ STAMP := $(VENV)/.azlab-installed
 LOG := .venv-install.log
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lab clean
+.PHONY: help reproduce test notebooks lab clean
 
 help:
-	@echo "make reproduce   install into $(VENV) if needed, then run the reproductions"
+	@echo "make reproduce   install into $(VENV) if needed, then run every reproduction small and write the report"
 	@echo "make test        install into $(VENV) if needed, then run ruff, mypy and all tests"
+	@echo "make notebooks   execute all notebooks and store their outputs in place"
 	@echo "make lab         install into $(VENV) if needed, then open JupyterLab on notebooks/"
 	@echo "make clean       remove $(VENV) and every cache"
 	@echo "Settings: PYTHON=$(PYTHON)  VENV=$(VENV)  PYTEST_ARGS=$(PYTEST_ARGS)"
 
 reproduce: $(STAMP)
-	@echo "Running the reproductions (azlab reproduce)."
-	@"$(BIN)/azlab" reproduce
+	@echo "Running every reproduction at profile smoke (azlab reproduce); the report is named at the end."
+	@"$(BIN)/azlab" reproduce --profile smoke
 
 test: $(STAMP)
 	@echo "Checking style (ruff)."
 	@"$(BIN)/ruff" check .
 	@echo "Checking types (mypy)."
 	@"$(BIN)/mypy"
-	@echo "Running the tests (pytest)."
+	@echo "Running the tests and all notebooks (pytest, nbval)."
 	@"$(BIN)/python" -m pytest -q --durations=15 $(PYTEST_ARGS)
+
+notebooks: $(STAMP)
+	@echo "Executing the notebooks and storing their outputs."
+	@"$(BIN)/python" -m azlab.repro.refresh
 
 lab: $(STAMP)
 	@echo "Opening JupyterLab on notebooks/. Ctrl-C ends it."

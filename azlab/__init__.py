@@ -45,11 +45,11 @@ def oracle(game: "Game | str", **options: Any) -> "Oracle":
 
 
 def __getattr__(name: str) -> Any:
-    """Loads `azlab.kernel`, `azlab.search`, `azlab.arena` when they are first used."""
+    """Loads `azlab.kernel`, `azlab.search`, `azlab.repro` and others when they are first used."""
     import importlib
 
     if name == "kernel":
         return importlib.import_module("azlab.games.kernel").kernel
-    if name in ("search", "arena", "oracles", "show"):
+    if name in ("search", "arena", "oracles", "show", "repro", "course"):
         return importlib.import_module(f"azlab.{name}")
     raise AttributeError(f"module 'azlab' has no attribute {name!r}")

@@ -143,11 +143,43 @@ def _match(args: argparse.Namespace) -> int:
 
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
-    reproduce = commands.add_parser("reproduce", help="a one-minute demonstration: published counts recounted by the rules")
+    reproduce = commands.add_parser("reproduce", help="run the notebooks that check the sources' claims, and report")
+    reproduce.add_argument(
+        "what", nargs="*", metavar="SOURCE", help="s1, s1_value_generations or a notebook's name (default: all)"
+    )
+    reproduce.add_argument("--profile", choices=["smoke", "laptop", "paper"], help="how large to run (default: smoke)")
+    reproduce.add_argument("--seed", type=_seed, help="of everything random (default: 0)")
+    reproduce.add_argument("--out", metavar="DIR", help="folder of the run (default: a new one in runs/)")
+    reproduce.add_argument("--resume", action="store_true", help="go on with the run in --out, or with the newest unfinished one")
+    reproduce.add_argument(
+        "--estimate", action="store_true", help="time a few steps, say how long the profile would take, and stop"
+    )
+    reproduce.add_argument("--keep", action="store_true", help="keep the results in reproductions/, to be committed")
+    reproduce.add_argument("--list", action="store_true", help="list sources, notebooks and profiles, and stop")
     reproduce.set_defaults(run=_reproduce)
+    report = commands.add_parser(
+        "report", help="write the page that puts the sources' numbers beside ours, without running anything"
+    )
+    report.add_argument("runs", nargs="*", metavar="RUN", help="folders of runs to take in besides the results that are kept")
+    report.add_argument("--out", metavar="DIR", default="runs/report", help="where to write it (default: runs/report)")
+    report.set_defaults(run=_report)
+    demo = commands.add_parser("demo", help="a one-minute demonstration: published counts recounted by the rules")
+    demo.set_defaults(run=_demo)
 
 
 def _reproduce(args: argparse.Namespace) -> int:
+    from azlab.repro import command
+
+    return command.reproduce(args)
+
+
+def _report(args: argparse.Namespace) -> int:
+    from azlab.repro import command
+
+    return command.report(args)
+
+
+def _demo(args: argparse.Namespace) -> int:
     from azlab.repro.demo import run
 
     return 0 if run() else 1

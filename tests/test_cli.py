@@ -24,7 +24,7 @@ def test_importing_azlab_loads_nothing_heavy():
 
 def test_help_names_every_command():
     help_text = azlab("--help").stdout
-    for command in ("play", "match", "reproduce", "bench", "data", "doctor"):
+    for command in ("play", "match", "reproduce", "report", "demo", "bench", "data", "doctor"):
         assert command in help_text
         assert azlab(command, "--help").returncode == 0
 
@@ -79,6 +79,9 @@ def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
         (["match", "seega", "perfect", "random", "--games", "2"], "seega"),
         (["data", "get", "nothing"], "There is no data set called 'nothing'"),
         (["data", "get"], "Say which data set to get"),
+        (["reproduce", "s7"], "There is no source or notebook 's7'"),
+        (["reproduce", "--resume", "--out", "/nowhere"], "There is no run in /nowhere"),
+        (["report", "/nowhere"], "/nowhere is not the folder of a run"),
     ],
 )
 def test_a_users_mistake_gets_one_sentence_and_exit_code_2(arguments, sentence, capsys):
@@ -99,6 +102,18 @@ def test_bench_prints_json_that_a_script_can_read():
     assert any(row["unit"] == "simulations/s" for row in rows) and any("%" in row["unit"] for row in rows)
 
 
-def test_reproduce_agrees_with_the_published_numbers():
-    done = azlab("reproduce")
+def test_the_demonstration_agrees_with_the_published_numbers():
+    done = azlab("demo")
     assert done.returncode == 0 and "All numbers agree." in done.stdout and done.stdout.count("agrees") == 10
+
+
+def test_reproduce_lists_every_source():
+    listed = azlab("reproduce", "--list").stdout
+    for source in ("s1_value_generations", "s2_go", "s3_dots_and_boxes", "s4_seega", "s5_connect4"):
+        assert source in listed
+
+
+def test_report_writes_a_page_without_running_anything(tmp_path):
+    done = azlab("report", "--out", str(tmp_path))
+    assert done.returncode == 0 and str(tmp_path / "report.html") in done.stdout
+    assert "s1.tictactoe.black.losses" in (tmp_path / "report.html").read_text() and (tmp_path / "report.md").exists()

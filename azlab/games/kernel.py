@@ -21,6 +21,8 @@ import numba
 import numpy as np
 from numba.core import config, event
 
+from azlab.watching import watcher
+
 SHARED = ("kernel.py", "stones.py")
 
 
@@ -135,7 +137,8 @@ class _CompileNotice(event.Listener):
             _announced[module] = True
             name = module.rpartition(".")[2]
             notice = f"azlab: compiling {name} for this machine; it takes some seconds, once."
-            print(notice, file=sys.stderr, flush=True)
+            # in a notebook that runs by itself it goes to the log, so that stored outputs do not depend on the cache
+            print(notice, file=sys.__stderr__ if watcher() == "unwatched" else sys.stderr, flush=True)
 
     def on_end(self, event: event.Event) -> None:
         pass

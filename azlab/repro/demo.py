@@ -72,5 +72,5 @@ def run() -> bool:
     position = game("connect4").from_moves("44444")
     print(f"\nConnect 4 after 4 4 4 4 4:\n{position.text}\n")
     print("All numbers agree." if all_agree else "Some numbers differ: the rules are wrong.")
-    print("Next: `.venv/bin/azlab play connect4` plays a game here, `make lab` opens JupyterLab.")
+    print("Next: `azlab play connect4` plays a game here, `azlab reproduce` checks the sources, `make lab` opens JupyterLab.")
     return all_agree

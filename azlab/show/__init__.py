@@ -1,14 +1,16 @@
-"""Pictures: boards, analyses, learning curves. Parts are loaded when asked for."""
+"""Pictures of boards, searches and learning curves, and the progress of long work."""
 
 import importlib
 from typing import Any
 
-_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves"}
+from azlab.show.progress import progress
 
-__all__ = list(_WHERE)
+_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves"}  # loaded when asked for: they need matplotlib
+
+__all__ = ["progress", *_WHERE]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
-        raise AttributeError(f"azlab.show has no {name}; it has {', '.join(_WHERE)}.")
+        raise AttributeError(f"azlab.show has no {name}; it has {', '.join(__all__)}.")
     return getattr(importlib.import_module(f"azlab.show.{_WHERE[name]}"), name)

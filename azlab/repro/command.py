@@ -1,0 +1,146 @@
+"""The commands `azlab reproduce` and `azlab report`: what they print, and their exit codes."""
+
+import argparse
+import datetime
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from azlab.errors import AzlabError
+from azlab.repro import profiles, results
+from azlab.repro.sources import PROFILES, source_names
+
+if TYPE_CHECKING:  # papermill takes a second to import, so the runner is imported where something is run
+    from azlab.repro.runner import Run
+
+
+def reproduce(args: argparse.Namespace) -> int:
+    """Run notebooks, then report. Exit code 0 if all went through, 1 if one failed."""
+    if args.list:
+        return _list()
+    profile = args.profile or "smoke"
+    if args.estimate:
+        return _estimate(args.what, profile)
+    run = _resumed(args) if args.resume else _started(args, profile)
+    if run is None:
+        return 0
+    print(f"The run is in {run.folder}. Ctrl-C stops it; `azlab reproduce --resume --out {run.folder}` goes on.", flush=True)
+    from azlab.repro import runner
+
+    cells = _CellLine()
+    try:
+        runner.go(run, cells.line, cells)
+    except KeyboardInterrupt:
+        cells.clear()
+        print(f"Stopped. `azlab reproduce --resume --out {run.folder}` goes on.", file=sys.stderr)
+        return 130
+    if args.keep:
+        for result in results.of_run(run.folder):
+            print(f"Kept: {result.keep()}")
+    _write_report(run.folder, [run.folder])
+    if run.failed:
+        print(f"{len(run.failed)} of {len(run.steps)} notebooks failed: {', '.join(step.notebook for step in run.failed)}.")
+    return 1 if run.failed else 0
+
+
+def report(args: argparse.Namespace) -> int:
+    _write_report(Path(args.out), [Path(run) for run in args.runs])
+    return 0
+
+
+def _write_report(folder: Path, runs: list[Path]) -> None:
+    from azlab.repro import report
+    from azlab.repro.rows import counts_line
+
+    content = report.sections(runs)
+    html, markdown = report.write(folder, content)
+    for section in content:
+        print(f"{section.source.name}: {counts_line(section.counts)}")
+    print(f"The report is {html.resolve()} (and {markdown.name} beside it).")
+
+
+def _started(args: argparse.Namespace, profile: str) -> "Run | None":
+    """A new run; None when no notebook is written for what was asked, which is only reported then."""
+    notebooks, empty = profiles.select(args.what)
+    for source in empty:
+        print(f"{source}: no notebook yet; its claims count as not run.")
+    if not notebooks:
+        _write_report(Path(args.out or "runs/report"), [])
+        return None
+    from azlab.repro import runner
+
+    if args.out:
+        return runner.new_run(notebooks, profile, args.seed or 0, Path(args.out))
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    return runner.new_run(notebooks, profile, args.seed or 0, Path("runs") / f"{stamp}-{profile}")
+
+
+def _resumed(args: argparse.Namespace) -> "Run":
+    from azlab.repro import runner
+
+    run = runner.old_run(Path(args.out)) if args.out else runner.newest_unfinished(Path("runs"))
+    if args.profile not in (None, run.profile) or args.seed not in (None, run.seed):
+        raise AzlabError(
+            f"The run in {run.folder} is at profile {run.profile} with seed {run.seed}, and goes on so: "
+            "leave out --profile and --seed."
+        )
+    if args.what:
+        wanted = {one.notebook for one in profiles.select(args.what)[0]}
+        if wanted != {step.notebook for step in run.steps}:
+            raise AzlabError(f"The run in {run.folder} is of other notebooks: name none to go on with it.")
+    return run
+
+
+def _list() -> int:
+    for source in source_names():
+        print(source)
+        notebooks = profiles.load(source)
+        for one in notebooks:
+            state = ", ".join(name for name in PROFILES if name in one.parameters) if one.path.exists() else "not written yet"
+            print(f"  {one.notebook}: {state}")
+        if not notebooks:
+            print("  no notebook yet")
+    return 0
+
+
+def _estimate(what: list[str], profile: str) -> int:
+    """Time smoke and probe runs of each notebook and say how long the profile would take here."""
+    from azlab.repro import runner
+
+    notebooks, empty = profiles.select(what)
+    for source in empty:
+        print(f"{source}: no notebook yet.")
+    total, code = 0.0, 0
+    with tempfile.TemporaryDirectory(prefix="azlab-") as folder:
+        for one in notebooks:
+            cells = _CellLine()
+            try:
+                seconds = runner.estimate(one, profile, Path(folder), cells)
+            except AzlabError as error:
+                cells.line(str(error))
+                code = 1
+                continue
+            total += seconds
+            cells.line(f"{one.notebook} at {profile}: about {results.duration(seconds)} here ({seconds / 3600:.2f} hours)")
+    print(f"Together about {results.duration(total)} ({total / 3600:.2f} hours). Nothing has been kept.")
+    return code
+
+
+class _CellLine:
+    """Progress: on a terminal one line that is written over, otherwise a line for each cell."""
+
+    def __init__(self) -> None:
+        self.live = sys.stdout.isatty()
+
+    def __call__(self, notebook: str, cell: int, cells: int, first_line: str) -> None:
+        text = f"  {notebook}: cell {cell} of {cells}: {first_line}"[:110]
+        print(f"\r\033[K{text}" if self.live else text, end="" if self.live else "\n", flush=True)
+
+    def line(self, text: str) -> None:
+        self.clear()
+        print(text, flush=True)
+
+    def clear(self) -> None:
+        if self.live:
+            print("\r\033[K", end="", flush=True)

@@ -1,0 +1,174 @@
+"""Runs the notebooks of the reproductions, each in a folder of its own, and goes on where a run was stopped.
+
+runs/<run>/
+  run.json            what was asked, with which parameters, and how far it came
+  report.html, .md    everything known so far, beside what the sources say
+  <notebook>/         notebook.ipynb (executed), log.txt, metrics.json, result.json (once finished), figures/, work/
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from azlab.errors import AzlabError
+from azlab.repro import execute, profiles, results
+from azlab.repro.record import METRICS, write_json
+from azlab.repro.sources import notebook_path
+
+WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
+Say = Callable[[str], None]  # takes one line of progress
+OnCell = Callable[[str, int, int, str], None]  # (notebook, number of the cell, cells in all, its first line)
+
+
+@dataclass
+class Step:
+    """One notebook of a run."""
+
+    source: str
+    notebook: str
+    parameters: dict[str, Any]
+    state: str = WAITING
+    seconds: float = 0.0
+    error: str = ""
+
+
+@dataclass
+class Run:
+    """A run and its folder; `save` after every change, so that a killed run can go on."""
+
+    folder: Path
+    profile: str
+    seed: int
+    steps: list[Step]
+    started: str = ""
+
+    @property
+    def failed(self) -> list[Step]:
+        return [step for step in self.steps if step.state == FAILED]
+
+    @property
+    def finished(self) -> bool:
+        return all(step.state == DONE for step in self.steps)
+
+    def save(self) -> None:
+        content = {
+            "profile": self.profile,
+            "seed": self.seed,
+            "started": self.started,
+            "steps": [asdict(one) for one in self.steps],
+        }
+        write_json(self.folder / "run.json", content)
+
+
+def new_run(notebooks: list[profiles.NotebookProfiles], profile: str, seed: int, folder: Path) -> Run:
+    """A run that has not started. Every parameter is checked here, before the first kernel starts."""
+    if (folder / "run.json").exists():
+        raise AzlabError(f"{folder} already holds a run: go on with it by --resume, or name another folder with --out.")
+    steps = []
+    for one in notebooks:
+        parameters = dict(one.at(profile))
+        profiles.check_parameters(one.path, {**parameters, "profile": profile, "seed": seed, "out": ""})
+        steps.append(Step(one.source, one.notebook, parameters))
+    folder.mkdir(parents=True, exist_ok=True)
+    run = Run(folder.resolve(), profile, seed, steps, results.now())
+    run.save()
+    return run
+
+
+def old_run(folder: Path) -> Run:
+    """The run in `folder`, as far as it came."""
+    file = folder / "run.json"
+    if not file.exists():
+        raise AzlabError(f"There is no run in {folder} to go on with.")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    steps = [Step(**step) for step in content.pop("steps")]
+    return Run(folder.resolve(), steps=steps, **content)
+
+
+def newest_unfinished(folder: Path) -> Run:
+    """The newest run in `folder` that has notebooks left to do."""
+    runs = [old_run(file.parent) for file in folder.glob("*/run.json")]
+    unfinished = sorted((run for run in runs if not run.finished), key=lambda run: run.started)
+    if not unfinished:
+        raise AzlabError(f"There is no unfinished run in {folder}; start one without --resume.")
+    return unfinished[-1]
+
+
+def go(run: Run, say: Say, on_cell: OnCell | None = None) -> None:
+    """Run every notebook that is not done. One that fails is noted, and the others go on."""
+    for number, step in enumerate(run.steps, start=1):
+        title = f"[{number}/{len(run.steps)}] {step.notebook}"
+        if step.state == DONE:
+            say(f"{title}: already done")
+            continue
+        again = " again" if step.state in (RUNNING, FAILED) else ""
+        say(f"{title}: running{again} at profile {run.profile}")
+        _run_step(run, step, on_cell)
+        if step.state == DONE:
+            say(f"{title}: done in {results.duration(step.seconds)}")
+        else:
+            log = run.folder / step.notebook / execute.LOG
+            say(f"{title}: FAILED after {results.duration(step.seconds)}: {step.error}. Log: {log}")
+
+
+def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
+    folder = run.folder / step.notebook
+    path = notebook_path(step.notebook)
+    parameters = {**step.parameters, "profile": run.profile, "seed": run.seed, "out": str(folder)}
+    step.state, step.error = RUNNING, ""
+    run.save()
+    (folder / METRICS).unlink(missing_ok=True)  # of an earlier try
+    began, started = results.now(), time.perf_counter()
+    try:
+        profiles.check_parameters(path, parameters)
+        tell = (lambda cell, cells, line: on_cell(step.notebook, cell, cells, line)) if on_cell else None
+        execute.execute(path, folder, parameters, tell)
+        step.seconds = time.perf_counter() - started
+        _write_result(run, step, began)
+        step.state = DONE
+    except (execute.NotebookFailed, AzlabError, RuntimeError, OSError) as error:  # RuntimeError: the kernel died or did not start
+        step.state, step.error, step.seconds = FAILED, str(error).rstrip("."), time.perf_counter() - started
+    run.save()
+
+
+def _write_result(run: Run, step: Step, began: str) -> None:
+    """Put the notebook's measurements and how they came about into one file. A notebook that recorded nothing leaves none."""
+    metrics = run.folder / step.notebook / METRICS
+    if not metrics.exists():
+        return
+    measured = json.loads(metrics.read_text(encoding="utf-8"))
+    if measured["source"] != step.source:
+        raise AzlabError(f"{step.notebook} belongs to {step.source}, but its recorder was made for {measured['source']}.")
+    command = f"azlab reproduce {step.notebook} --profile {run.profile} --seed {run.seed}"
+    results.Result(
+        source=step.source, notebook=step.notebook, profile=run.profile, seed=run.seed, command=command,
+        parameters=step.parameters, started=began, seconds=round(step.seconds, 1), machine=results.machine(),
+        versions=results.versions(), claims=measured["claims"], curves=measured["curves"],
+    ).write(run.folder / step.notebook / "result.json")  # fmt: skip
+
+
+def estimate(one: profiles.NotebookProfiles, profile: str, folder: Path, on_cell: OnCell | None = None) -> float:
+    """Seconds that a notebook would take at `profile` here: its smoke and probe runs are timed, and a line is put through both.
+
+    Smoke is run twice and timed the second time, so that kernels compiled for the first time do not count as start-up.
+    """
+    needed = ("smoke", "probe", profile)
+    missing = [name for name in needed if name not in one.work or name not in one.parameters]
+    if missing:
+        raise AzlabError(f"{one.notebook} cannot be estimated: its profiles.toml gives no work or profile {missing[0]!r}.")
+    seconds = {}
+    for name in ("smoke", "smoke", "probe"):
+        run = new_run([one], "smoke", 0, folder / f"{name}-{time.monotonic_ns()}")
+        run.steps[0].parameters = dict(one.parameters[name])
+        profiles.check_parameters(one.path, run.steps[0].parameters)
+        go(run, lambda line: None, on_cell)
+        if run.failed:
+            raise AzlabError(f"{one.notebook} cannot be estimated: it failed at {name}: {run.failed[0].error}.")
+        seconds[name] = run.steps[0].seconds
+    work = one.work
+    a_unit = max(seconds["probe"] - seconds["smoke"], 0) / (work["probe"] - work["smoke"])
+    start_up = max(seconds["smoke"] - a_unit * work["smoke"], 0)
+    return start_up + a_unit * work[profile]

@@ -1,0 +1,66 @@
+"""Where the reproductions are: the folders of the sources, their notebooks, their tables.
+
+A checkout holds `reproductions/<source>/`, `notebooks/` and `data/sources/`. The variable AZLAB_ROOT names another folder with
+the same parts, for reproductions of one's own.
+"""
+
+import csv
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from azlab.errors import AzlabError
+
+PROFILES = ("smoke", "laptop", "paper")  # from small to large
+
+
+def root() -> Path:
+    """The folder that holds `reproductions/`."""
+    folder = Path(os.environ.get("AZLAB_ROOT") or Path(__file__).resolve().parents[2]).resolve()
+    if not (folder / "reproductions").is_dir():
+        raise AzlabError(
+            f"There is no folder `reproductions` in {folder}: reproductions run in a checkout of azlab. "
+            "Get one with git, or name it in the environment variable AZLAB_ROOT."
+        )
+    return folder
+
+
+def source_names() -> list[str]:
+    """The folders of the sources, in order."""
+    return sorted(file.parent.name for file in (root() / "reproductions").glob("*/claims.toml"))
+
+
+def find_source(text: str) -> str | None:
+    """The source called `text`: its folder's name, or the part before the first underscore, such as s1. None if there is none."""
+    return next((name for name in source_names() if text.lower() in (name, name.split("_")[0])), None)
+
+
+def source_folder(name: str) -> Path:
+    """The folder of a source, by its short or its full name."""
+    found = find_source(name)
+    if found is None:
+        raise AzlabError(f"There is no source {name!r}; the sources are {', '.join(source_names())}.")
+    return root() / "reproductions" / found
+
+
+def notebook_path(name: str) -> Path:
+    return root() / "notebooks" / f"{name}.ipynb"
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """A TOML file as a dict; a mistake in it is named together with the file."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise AzlabError(f"{file} is not valid TOML: {error}.") from None
+
+
+def source_table(name: str) -> dict[str, list[str]]:
+    """A table of a source, `data/sources/<name>`: the cells of each column as text."""
+    file = root() / "data" / "sources" / name
+    if not file.is_file():
+        raise AzlabError(f"There is no table {name} in {file.parent}.")
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return {column: [row[column] for row in rows] for column in rows[0]}
