@@ -218,7 +218,8 @@ def _train(args: argparse.Namespace) -> int:
 
     progress = JsonProgress() if args.json else TerminalProgress()
     try:
-        run = AlphaZero(config, folder, progress)
+        words = [args.preset, f"--config {args.config}" if args.config else None, *(f"{k}={_word(v)}" for k, v in args.options)]
+        run = AlphaZero(config, folder, progress, " ".join(["azlab train", *(word for word in words if word)]))
         metrics = run.train()
     except KeyboardInterrupt:
         print(f"\nStopped. Finished iterations are in {folder}; the same command goes on from there.", file=sys.stderr)
@@ -231,11 +232,16 @@ def _train(args: argparse.Namespace) -> int:
     return 0
 
 
+def _word(value: object) -> str:
+    return str(value).replace(" ", "")
+
+
 def _add_run(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser("run", help="what a training run has done so far", description="Show a training run.")
     run.add_argument("folder", metavar="FOLDER", help="the folder of the run")
     run.add_argument("--watch", action="store_true", help="stay and show every new iteration, until Ctrl-C")
     run.add_argument("--curves", metavar="FILE", help="draw the learning curves to a picture (.png or .svg)")
+    run.add_argument("--record", metavar="FILE", help="write command, settings, machine and curve to a small JSON file")
     run.set_defaults(run=_run)
 
 
@@ -262,6 +268,11 @@ def _run(args: argparse.Namespace) -> int:
 
         curves(args.folder).savefig(args.curves)
         print(f"The curves are in {args.curves}.")
+    if args.record:
+        from azlab.repro.training import save_record
+
+        save_record(args.folder, args.record)
+        print(f"The record is in {args.record}.")
     return 0
 
 

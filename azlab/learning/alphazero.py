@@ -61,10 +61,13 @@ def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) ->
 class AlphaZero:
     """A training run in a folder. `config` may be left out to go on with the folder's own."""
 
-    def __init__(self, config: AlphaZeroConfig | None, folder: str | Path, progress: Progress | None = None) -> None:
+    def __init__(
+        self, config: AlphaZeroConfig | None, folder: str | Path, progress: Progress | None = None, command: str = ""
+    ) -> None:
         self.folder = RunFolder(folder)
         self.config = config if config is not None else self.folder.config()
         self.progress = progress or silent
+        self.command = command  # that began the run, for the record
         self.game = self.config.rules()
         self.learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
@@ -81,6 +84,8 @@ class AlphaZero:
         """Run all iterations that are still to be done; return the metrics of all."""
         with self.folder.locked():
             self.folder.begin(self.config)
+            if self.command:
+                self.folder.set_command(self.command)
             self.resume()
             while self.iteration < self.config.iterations and not self._is_time_up():
                 self._iterate(self.iteration + 1)

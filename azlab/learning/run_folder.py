@@ -1,6 +1,7 @@
 """A training run is a folder, and can be killed at any moment.
 
     config.toml          the settings, written once
+    command.txt          the command that began the run, if it was one
     metrics.jsonl        one line for each finished iteration
     games/00001.npz      the examples of each iteration's self-play
     nets/00001.*         the network after each iteration
@@ -62,6 +63,16 @@ class RunFolder:
         elif any(not path.name.startswith(".") for path in self.path.iterdir()):
             raise AzlabError(f"{self.path} is not empty and is no training run; name a new folder.")
         self._write("config.toml", config.to_toml().encode())
+
+    def command(self) -> str:
+        """The command that began the run; empty if it was begun from Python."""
+        file = self.path / "command.txt"
+        return file.read_text().strip() if file.is_file() else ""
+
+    def set_command(self, command: str) -> None:
+        """Remember the command that began the run; a later one does not change it."""
+        if not self.command():
+            self._write("command.txt", (command + "\n").encode())
 
     @contextmanager
     def locked(self) -> Iterator[None]:
