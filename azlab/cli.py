@@ -278,7 +278,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
     bench = commands.add_parser("bench", help="measure speeds on this machine")
-    bench.add_argument("part", nargs="*", help="what to measure: games, search, oracles, nets, compile (default: all)")
+    bench.add_argument("part", nargs="*", help="what to measure: games, search, oracles, nets, learning, compile (default: all)")
     bench.add_argument("--peers", action="store_true", help="measure open_spiel, pgx and mctx too, where they are installed")
     bench.add_argument("--seconds", type=float, default=1.0, help="time for each figure (default: 1)")
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -287,13 +287,14 @@ def _add_bench(commands: argparse._SubParsersAction) -> None:
 
 def _bench(args: argparse.Namespace) -> int:
     from azlab import bench
-    from azlab.bench import games, nets, oracles, peers, search
+    from azlab.bench import games, learning, nets, oracles, peers, search
 
     groups = {
         "games": [bench.on_one_core(games.playouts(args.seconds))],
         "search": [bench.on_one_core(part(args.seconds)) for part in (search.uct_rows, search.puct_rows)],
         "oracles": [bench.on_one_core(oracles.rows())],
         "nets": [nets.rows(args.seconds)],
+        "learning": [learning.rows()],
         "compile": [games.first_use()],
     }
     if args.peers:

@@ -8,7 +8,6 @@ import numpy as np
 from azlab.bench import Row
 from azlab.bench.games import label
 from azlab.games import game as find
-from azlab.games.game import Game
 from azlab.search import SearchConfig, Searcher, puct, uct
 from azlab.search.evaluators import UniformEvaluator
 
@@ -64,55 +63,31 @@ def puct_rows(seconds: float) -> Iterator[Row]:
         yield Row(group, what, "azlab", best_rate(single, seconds), "simulations/s")
 
 
-class _SmallNet:
-    """A torch net of three residual blocks of 32 filters with random weights, as an evaluator that times its forward calls."""
-
-    def __init__(self, game: Game) -> None:
-        import torch
-        from torch import nn
-
-        channels, rows, cols = game.planes_shape
-
-        def conv() -> nn.Conv2d:
-            return nn.Conv2d(32, 32, 3, padding=1)
-
-        class Block(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.body = nn.Sequential(conv(), nn.BatchNorm2d(32), nn.ReLU(), conv(), nn.BatchNorm2d(32))
-
-            def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return torch.relu(x + self.body(x))
-
-        torch.manual_seed(0)
-        self.net = nn.Sequential(
-            nn.Conv2d(channels, 32, 3, padding=1), Block(), Block(), Block(), nn.Flatten(), nn.Linear(32 * rows * cols, cols + 1)
-        ).eval()  # fmt: skip
-        self.game, self.torch, self.forward_seconds = game, torch, 0.0
-
-    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
-        planes = self.torch.from_numpy(self.game.encode(states))
-        begin = time.perf_counter()
-        with self.torch.inference_mode():
-            out = self.net(planes).numpy()
-        self.forward_seconds += time.perf_counter() - begin
-        priors = np.where(legal, np.exp(out[:, :-1] - out[:, :-1].max(axis=1, keepdims=True)), 0)
-        return priors / priors.sum(axis=1, keepdims=True), np.tanh(out[:, -1])
-
-
 def network_rows() -> Iterator[Row]:
     """The share of a search's wall time that is spent inside the network's forward call."""
+    from azlab.nets import ResidualConfig, ResidualNet, TorchEvaluator
+
     game = find("connect4")
-    net = _SmallNet(game)
-    search = Searcher(game, BATCH, net, SearchConfig(simulations=SIMULATIONS))
+    net = ResidualNet(ResidualConfig.for_game(game, blocks=3, filters=32, stem=32, head=8))
+    evaluator, inside = TorchEvaluator(net, game, device="cpu", fast="no"), 0.0
+    forward = evaluator.forward
+
+    def timed(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal inside
+        begin = time.perf_counter()
+        result = forward(inputs)
+        inside += time.perf_counter() - begin
+        return result
+
+    evaluator.forward = timed  # type: ignore[method-assign]
+    search = Searcher(game, BATCH, evaluator, SearchConfig(simulations=SIMULATIONS))
     search.start(game.new_states(BATCH))
     search.run(8)
-    net.forward_seconds = 0.0
-    begin = time.perf_counter()
+    inside, begin = 0.0, time.perf_counter()
     search.start(game.new_states(BATCH))
     search.run()
     wall = time.perf_counter() - begin
     group = "PUCT with a torch net of 3 blocks x 32 filters, Connect 4"
     what = f"{BATCH} games x {SIMULATIONS}"
     yield Row(group, f"{what}, speed", "azlab", BATCH * SIMULATIONS / wall, "simulations/s")
-    yield Row(group, f"{what}, inside the forward call", "azlab", 100 * net.forward_seconds / wall, "% of the time")
+    yield Row(group, f"{what}, inside the forward call", "azlab", 100 * inside / wall, "% of the time")
