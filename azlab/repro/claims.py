@@ -18,7 +18,7 @@ Keys of a claim:
     where       table, figure or section of the source
     metric      what was measured, in a few words
     value       a number, text, true or false; several parts: a list or a table of numbers; left out where the source lost it
-    x           the list of x values that makes a list `value` a curve
+    x           the list of x values that makes a list `value` a curve; ours is held to it at each of them
     table       instead of `value` and `x`: a file in data/sources and the names of its columns,
                 table = { file = "s3_training_curve.csv", value = "loss", x = "epoch" }
     unit        behind the numbers, e.g. "%"

@@ -1,6 +1,7 @@
 """Runs one notebook with papermill in a folder of its own: executed notebook, log, figures."""
 
 import base64
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,9 @@ import papermill
 from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 
+import azlab
+
+PACKAGE_FOLDER = str(Path(azlab.__file__).resolve().parents[1])
 EXECUTED, LOG, FIGURES = "notebook.ipynb", "log.txt", "figures"
 # ipykernel writes this at every start of a kernel; it tells a reader of the log nothing about the notebook
 KERNEL_NOISE = re.compile(r"^.*Kernel is running over TCP without encryption.*\n?", re.MULTILINE)
@@ -22,13 +26,18 @@ class NotebookFailed(Exception):
 
 
 class LoggedKernel(AsyncKernelManager):
-    """A kernel whose process writes into the log of its notebook, not over the runner's progress lines."""
+    """A kernel whose process writes into the log of its notebook, not over the runner's progress lines.
+
+    It starts in another folder than the runner, and yet imports the same azlab.
+    """
 
     log_file: Path
 
     async def start_kernel(self, **kwargs: Any) -> None:  # type: ignore[override]  # AsyncKernelManager makes it a coroutine
+        env = dict(kwargs.pop("env", None) or os.environ)
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, (PACKAGE_FOLDER, env.get("PYTHONPATH"))))
         with self.log_file.open("ab") as log:
-            await super().start_kernel(stdout=log, stderr=log, **kwargs)
+            await super().start_kernel(stdout=log, stderr=log, env=env, **kwargs)
 
 
 class Engine(NBClientEngine):

@@ -60,15 +60,14 @@ def _parts(claim: Claim, measured: Measured, other: Measured | None) -> Iterable
 
 
 def _curve_parts(claim: Claim, x: list[float], y: list[float]) -> Iterable[bool]:
-    """A trend is one part. A curve has one for each point of the source that lies in the range we measured."""
+    """A trend is one part. A curve has one for each point of the source; where ours does not reach, it does not hold."""
     if claim.direction in ("rises", "falls"):
         change = (y[-1] - y[0]) * (1 if claim.direction == "rises" else -1)
         yield math.isfinite(change) and change > claim.margin
         return
     assert isinstance(claim.value, list) and claim.x is not None
     for at, theirs in zip(claim.x, claim.value):
-        if x[0] <= at <= x[-1]:
-            yield _holds(claim, float(np.interp(at, x, y)), theirs)
+        yield x[0] <= at <= x[-1] and _holds(claim, float(np.interp(at, x, y)), theirs)
 
 
 def _holds(claim: Claim, ours: Any, theirs: Any) -> bool:

@@ -63,12 +63,11 @@ class Root:
     def azlab(self, *arguments):
         """The same, to its end: (exit code, output)."""
         process = self.start(*arguments)
-        output = process.communicate(timeout=120)[0]
+        output = process.communicate(timeout=300)[0]
         return process.returncode, output
 
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     monkeypatch.setenv("AZLAB_ROOT", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(CHECKOUT))  # for kernels, which start in another folder
     return Root(tmp_path)

@@ -20,20 +20,21 @@ RULES = Path(__file__).with_name("nbval_sanitize.cfg")
 def nbval(path, folder):
     """Run a notebook and compare every output with the stored one: (exit code, what nbval says)."""
     (folder / "pytest.ini").write_text("[pytest]\n")  # none of our own settings: they are for tests, not for cells
-    command = [
+    pytest_alone = [
         "-m",
         "pytest",
-        "--nbval",
-        "--nbval-current-env",
-        "--nbval-sanitize-with",
-        str(RULES),
         "-q",
         "-p",
         "no:cacheprovider",
+        "-c",
+        str(folder / "pytest.ini"),
+        "--rootdir",
+        str(path.parent),
     ]
+    with_nbval = ["-p", "nbval.plugin", "--nbval", "--nbval-current-env", "--nbval-sanitize-with", str(RULES)]
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [sys.executable, *command, "-c", str(folder / "pytest.ini"), "--rootdir", str(path.parent), str(path)],
+        [sys.executable, *pytest_alone, *with_nbval, str(path)],
         env=environment, capture_output=True, text=True, timeout=1200,
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
@@ -73,6 +74,7 @@ def test_profiles_fit_their_notebooks_and_smoke_is_the_default(source):
 # --- would these tests notice? --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_good_notebook_passes_and_a_broken_one_does_not(toy):
     good = "import time\nprint('sum', sum(range(4)))\nprint(f'took {time.perf_counter() % 1:.3f} s')"
     path = toy.notebook(good)

@@ -78,6 +78,7 @@ def test_words_of_the_command_mean_sources_or_notebooks(toy):
         profiles.select(["s8"])
 
 
+@pytest.mark.slow
 def test_one_failing_notebook_does_not_stop_the_others(toy):
     toy.source(profiles='["01_bad".smoke]\n' + SMOKE)
     toy.notebook("print('before')", "raise ValueError('a <b>broken</b> cell')", "print('after')", name="01_bad")
@@ -101,7 +102,7 @@ def test_one_failing_notebook_does_not_stop_the_others(toy):
     assert code == 2 and "already holds a run" in output
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=180):
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it took too long"
@@ -115,6 +116,7 @@ def alive(pid):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["SIGKILL", "SIGINT"])
 def test_a_stopped_run_goes_on(kind, toy):
     toy.source(profiles=SMOKE + '["02_toy".smoke]\ngames = 5\n')
@@ -129,7 +131,7 @@ def test_a_stopped_run_goes_on(kind, toy):
     wait_for(lambda: left.exists() and left.read_text())
     kernel = int(left.read_text())
     process.send_signal(getattr(signal, kind))
-    output = process.communicate(timeout=60)[0]
+    output = process.communicate(timeout=180)[0]
     assert process.returncode == (-9 if kind == "SIGKILL" else 130)
     assert kind == "SIGKILL" or "--resume" in output.splitlines()[-1]
     states = [step["state"] for step in json.loads((toy.folder / "run" / "run.json").read_text())["steps"]]
@@ -188,16 +190,17 @@ def timed_as(seconds):
     return step_done
 
 
+@pytest.mark.slow
 def test_estimate_on_the_command_line_really_times_the_notebook(toy):
     toy.source(profiles=(
-        SMOKE + '["01_toy".probe]\ngames = 13\n["01_toy".laptop]\ngames = 36003\n'
-        '["01_toy".work]\nsmoke = 3\nprobe = 13\nlaptop = 36003\n'
+        SMOKE + '["01_toy".probe]\ngames = 13\n["01_toy".laptop]\ngames = 7203\n'
+        '["01_toy".work]\nsmoke = 3\nprobe = 13\nlaptop = 7203\n'
     ))  # fmt: skip
-    toy.notebook("import time; time.sleep(0.1 * games)")
+    toy.notebook("import time; time.sleep(0.5 * games)")
     code, output = toy.azlab("reproduce", "s9", "--profile", "laptop", "--estimate")
     line = next(line for line in output.splitlines() if line.startswith("01_toy at laptop: about"))
     hours = float(line.rpartition("(")[2].split()[0])
-    assert code == 0 and 0.5 < hours < 2 and not (toy.folder / "runs").exists()  # 3,600 s of sleep, and a noisy machine
+    assert code == 0 and 0.3 < hours < 3 and not (toy.folder / "runs").exists()  # 3,600 s of sleep, and a noisy machine
 
 
 def test_a_recorder_of_another_source_is_refused(toy):
