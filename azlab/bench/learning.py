@@ -18,7 +18,7 @@ STEPS = 20
 
 
 def rows() -> Iterator[Row]:
-    """Moves of self-play a second with and without the memory of evaluations and the second worker; training examples a second."""
+    """Moves of self-play a second, with and without a memory of evaluations and a second worker; training examples a second."""
     config = preset("connect4")
     game = config.rules()
     learner = new_learner(game, config.net, config.loss, 0)
