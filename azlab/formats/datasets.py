@@ -369,7 +369,7 @@ def connect4_positions(name: str) -> Iterator[Connect4Position]:
     """
     file = path(name)
     if not name.startswith("connect4/") or not name.endswith(".txt.gz"):
-        raise ValueError(f"{name} holds no Connect 4 positions; choose one of {', '.join(_named('connect4/', '.gz'))}.")
+        raise AzlabError(f"{name} holds no Connect 4 positions; choose one of {', '.join(_named('connect4/', '.gz'))}.")
     return _connect4_lines(file)
 
 
@@ -392,7 +392,7 @@ def sgf_games(name: str) -> Iterator[tuple[str, str]]:
     """File name and SGF text of each game of a Go set, in the order of the file names."""
     file = path(name)
     if not name.startswith("go/"):
-        raise ValueError(f"{name} holds no Go games; choose one of {', '.join(_named('go/', '.tar.gz'))}.")
+        raise AzlabError(f"{name} holds no Go games; choose one of {', '.join(_named('go/', '.tar.gz'))}.")
     members = _read_members(file, r".*\.sgf")
     return ((member, _decode(members[member])) for member in sorted(members))
 

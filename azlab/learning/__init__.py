@@ -8,6 +8,13 @@ _WHERE = {
     "AlphaZeroConfig": "config",
     "preset": "config",
     "RunFolder": "run_folder",
+    "PositionSet": "position_sets",
+    "connect4_set": "position_sets",
+    "go_set": "position_sets",
+    "split_set": "position_sets",
+    "SupervisedConfig": "supervised",
+    "train_supervised": "supervised",
+    "several_runs": "supervised",
     "MonteCarloControl": "tabular",
     "ValueGenerations": "generations",
 }

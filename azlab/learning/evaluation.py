@@ -19,6 +19,7 @@ from azlab.search.puct import Searcher
 
 BATCH = 256  # positions searched at once
 MOST_REACHABLE = 1_000_000
+UNKNOWN = 2  # stands for a result that nobody knows
 
 
 class Graded(NamedTuple):
@@ -27,7 +28,7 @@ class Graded(NamedTuple):
     states: np.ndarray  # records [N]
     best: np.ndarray  # bool [N, A]: the moves a perfect player may take
     holding: np.ndarray  # bool [N, A]: the moves that keep the result, if not the margin or the speed
-    results: np.ndarray  # int8 [N]: under perfect play, for seat 0
+    results: np.ndarray  # int8 [N]: under perfect play, for seat 0; UNKNOWN ones are not asked for
 
     def take(self, rows: np.ndarray | slice) -> "Graded":
         """Some of the positions."""
@@ -92,32 +93,27 @@ def _random_states(game: Game, count: int, rng: np.random.Generator) -> np.ndarr
 
 
 def _from_data(game: Game, name: str) -> Graded:
-    from azlab.formats.datasets import connect4_positions
     from azlab.games.connect4 import Connect4
+    from azlab.learning.position_sets import connect4_set
 
     if game != Connect4():
         raise AzlabError(f"The data set {name} is for Connect 4 on 6x7; test {game!r} on 'random' or 'reachable' positions.")
-    known = list(connect4_positions(name))
-    states = game.new_states(len(known))
-    for ply in range(max(len(position.moves) for position in known)):
-        rows = np.array([k for k, position in enumerate(known) if len(position.moves) > ply])
-        moved = states[rows]
-        game.kernels.play(moved, np.array([int(known[k].moves[ply]) - 1 for k in rows], np.int64))
-        states[rows] = moved
-    best = np.zeros((len(known), game.num_actions), np.bool_)
-    for k, position in enumerate(known):
-        best[k, [column - 1 for column in position.best]] = True
-    for_mover = np.array([position.result - 1 for position in known], np.int8)
-    return Graded(states, best, best, np.where(states["to_move"] == 0, for_mover, -for_mover).astype(np.int8))
+    return connect4_set(name).graded()
 
 
 def network_accuracy(evaluator: Any, test: Graded) -> dict[str, float]:
     """Shares of best moves and of right results that the network gives without any search."""
-    priors, values, *draws = evaluator.evaluate(test.states, evaluator.game.legal_mask(test.states))
+    return accuracy_of(evaluator.evaluate(test.states, evaluator.game.legal_mask(test.states)), test)
+
+
+def accuracy_of(answers: tuple[np.ndarray, ...], test: Graded) -> dict[str, float]:
+    """The same for what an evaluator has answered: priors [N, A], values [N] and perhaps chances of a draw [N]."""
+    priors, values, *draws = answers
     moves = test.best[np.arange(len(priors)), priors.argmax(axis=1)].mean()
     draw = draws[0] if draws else 1 - np.abs(values)
     chances = np.stack([(1 - draw - values) / 2, draw, (1 - draw + values) / 2], axis=1)  # of -1, 0, +1 for seat 0
-    return {"network_accuracy": float(moves), "result_accuracy": float((chances.argmax(axis=1) - 1 == test.results).mean())}
+    is_right = (chances.argmax(axis=1) - 1 == test.results)[test.results != UNKNOWN]
+    return {"network_accuracy": float(moves), "result_accuracy": float(is_right.mean()) if len(is_right) else 0.0}
 
 
 def search_moves(

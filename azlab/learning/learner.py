@@ -1,7 +1,7 @@
 """Learners: a network and its optimiser, which take one step after another on batches of examples.
 
-`TorchLearner` trains a `ResidualNet`, `KerasLearner` a Keras model with the outputs "policy" and "value". Both have the same
-methods, so the loops above them (AlphaZero, supervised) do not know which library they use. A learner is saved as two files
+`TorchLearner` trains a `ResidualNet`, `KerasLearner` a Keras model with the output "policy" and perhaps "value". Both have the
+same methods, so the loops above them (AlphaZero, supervised) do not know which library they use. A learner is saved as two files
 beside each other: its weights, and the optimiser's numbers.
 """
 
@@ -49,6 +49,7 @@ class Learner(Protocol):
 
     game: Game
     suffix: str  # of the file of weights
+    has_value: bool  # whether the network also predicts results
 
     def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
         """Learn from one batch; return the losses by name, before the step."""
@@ -56,6 +57,14 @@ class Learner(Protocol):
 
     def evaluator(self, threads: int | None = None) -> Any:
         """The network as it is now, as an evaluator of a search; `refresh()` takes over later weights."""
+        ...
+
+    def weights(self) -> list[np.ndarray]:
+        """A copy of all numbers of the network."""
+        ...
+
+    def set_weights(self, weights: list[np.ndarray]) -> None:
+        """Take over what `weights` gave; the optimiser stays as it is. Evaluators have to be refreshed."""
         ...
 
     def save(self, weights: Path, optimiser: Path) -> None:
@@ -90,6 +99,7 @@ class TorchLearner:
     """A `ResidualNet` with SGD or Adam. `sizes` are those of `ResidualConfig.for_game`."""
 
     suffix = ".safetensors"
+    has_value = True
 
     def __init__(self, game: Game, sizes: Mapping[str, Any], config: LossConfig, seed: int = 0, device: str = "auto") -> None:
         import torch
@@ -144,6 +154,18 @@ class TorchLearner:
 
         return TorchEvaluator(self.net, self.game, self.device, threads=threads)
 
+    def weights(self) -> list[np.ndarray]:
+        """See `Learner`."""
+        return [tensor.detach().cpu().numpy().copy() for tensor in self.net.state_dict().values()]
+
+    def set_weights(self, weights: list[np.ndarray]) -> None:
+        """See `Learner`."""
+        import torch
+
+        with torch.no_grad():
+            for tensor, array in zip(self.net.state_dict().values(), weights, strict=True):
+                tensor.copy_(torch.from_numpy(array))
+
     def save(self, weights: Path, optimiser: Path) -> None:
         """See `Learner`."""
         from safetensors.torch import save
@@ -180,20 +202,23 @@ class TorchLearner:
 class KerasLearner:
     """A Keras model that reads the encoding `encoding` and gives "policy" (chances) and "value" (tanh), as those of S3 and S4.
 
-    The value is trained by squared error, as there; the reply head, clipping and other momentum than 0.9 are torch's alone.
+    A model without "value", such as those of S2, learns the policy alone. The value is trained by squared error, as there. The
+    momentum of SGD is fixed when the learner is made; the reply head and clipping are torch's alone.
     """
 
     suffix = ".keras"
 
-    def __init__(self, game: Game, model: Any, encoding: str, config: LossConfig, seed: int = 0) -> None:
+    def __init__(self, game: Game, model: Any, encoding: str, config: LossConfig, seed: int = 0, momentum: float = 0.9) -> None:
         from azlab.nets.keras_nets import load_keras
 
         keras = load_keras()
         keras.utils.set_random_seed(seed)  # of dropout; the weights were drawn when the model was built
         self.game, self.config, self.net, self.encoding = game, config, model, encoding
+        self.momentum = momentum
+        self.has_value = "value" in model.output
         self._outputs = outputs_of_actions(game, model.output["policy"].shape[-1])
         is_adam = config.optimiser == "adam"
-        self._optimiser = keras.optimizers.Adam() if is_adam else keras.optimizers.SGD(momentum=0.9)
+        self._optimiser = keras.optimizers.Adam() if is_adam else keras.optimizers.SGD(momentum=momentum)
         self._optimiser.build(model.trainable_variables)
         self._step = _keras_step(model, self._optimiser, config)
 
@@ -204,14 +229,23 @@ class KerasLearner:
         has_output = self._outputs >= 0
         target[:, self._outputs[has_output]] = policy[:, has_output]
         self._optimiser.learning_rate.assign(rate)
-        losses = self._step(from_planes(planes, self.encoding), target, examples.values[:, None])
-        return {name: float(loss) for name, loss in zip(("loss", "policy_loss", "value_loss"), losses, strict=True)}
+        is_known = examples.result.sum(axis=1, keepdims=True)
+        losses = self._step(from_planes(planes, self.encoding), target, examples.values[:, None], is_known)
+        return {name: float(loss) for name, loss in losses.items()}
 
     def evaluator(self, threads: int | None = None) -> Any:
         """See `Learner`. It sees later weights by itself; TensorFlow's threads are set for the whole process."""
         from azlab.nets.evaluators import KerasEvaluator
 
         return KerasEvaluator(self.net, self.game, self.encoding)
+
+    def weights(self) -> list[np.ndarray]:
+        """See `Learner`."""
+        return [np.array(array) for array in self.net.get_weights()]
+
+    def set_weights(self, weights: list[np.ndarray]) -> None:
+        """See `Learner`."""
+        self.net.set_weights(weights)
 
     def save(self, weights: Path, optimiser: Path) -> None:
         """See `Learner`."""
@@ -234,20 +268,23 @@ class KerasLearner:
 
 
 def _keras_step(model: Any, optimiser: Any, config: LossConfig) -> Any:
-    """One training step as a compiled function for batches of any size."""
+    """One training step as a compiled function for batches of any size; where the result is not known the value costs nothing."""
     import tensorflow as tf
 
-    shapes = (model.input.shape[1:], model.output["policy"].shape[1:], (1,))
+    shapes = (model.input.shape[1:], model.output["policy"].shape[1:], (1,), (1,))
 
     @tf.function(input_signature=[tf.TensorSpec((None, *shape), tf.float32) for shape in shapes], autograph=False)
-    def step(inputs: Any, policies: Any, values: Any) -> Any:
+    def step(inputs: Any, policies: Any, values: Any, is_known: Any) -> Any:
         with tf.GradientTape() as tape:
             out = model(inputs, training=True)
             policy_loss = -tf.reduce_mean(tf.reduce_sum(policies * tf.math.log(out["policy"] + 1e-7), axis=1))
-            value_loss = tf.reduce_mean(tf.square(out["value"] - values))
             decay = tf.add_n([tf.nn.l2_loss(weight) for weight in model.trainable_variables])
-            total = policy_loss + config.value_weight * value_loss + config.weight_decay * decay
+            losses = {"loss": policy_loss + config.weight_decay * decay, "policy_loss": policy_loss}
+            if "value" in out:
+                losses["value_loss"] = tf.reduce_mean(is_known * tf.square(out["value"] - values))
+                losses["loss"] += config.value_weight * losses["value_loss"]
+        total = losses["loss"]
         optimiser.apply_gradients(zip(tape.gradient(total, model.trainable_variables), model.trainable_variables, strict=True))
-        return total, policy_loss, value_loss
+        return losses
 
     return step

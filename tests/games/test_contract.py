@@ -113,6 +113,11 @@ def test_playing_many_games_at_once_equals_playing_them_one_by_one(game):
         assert states[i : i + 1].tobytes() == position.state.tobytes()
 
 
+def test_a_symmetry_turns_no_boards_at_all():
+    game = azlab.game("connect4")
+    assert game.symmetries[1].on_planes(np.zeros((0, *game.planes_shape), np.float32)).shape == (0, *game.planes_shape)
+
+
 def test_symmetries_form_a_group(game):
     tables = {tuple(symmetry.actions) for symmetry in game.symmetries}
     for one in game.symmetries:

@@ -1,0 +1,229 @@
+"""Position sets: do they say what the files say, is no game on two sides, are broken games left out?"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import azlab
+from azlab.errors import AzlabError
+from azlab.formats import datasets
+from azlab.learning import connect4_set, go_set, split_set
+from azlab.learning.evaluation import UNKNOWN, accuracy_of, graded
+from azlab.learning.position_sets import PositionSet, leak
+
+TRAIN, HARD, PRO = "connect4/train_100k.txt.gz", "connect4/hard_test.txt.gz", "go/9x9_pro.tar.gz"
+
+
+@pytest.fixture(scope="module")
+def connect4(need) -> PositionSet:
+    need.data(TRAIN)
+    return connect4_set(TRAIN, 20_000)
+
+
+@pytest.fixture(scope="module")
+def pro(need) -> PositionSet:
+    need.data(PRO)
+    return go_set(PRO, 9)
+
+
+# --- Connect 4 --------------------------------------------------------------------------------------------------------
+
+
+def test_a_connect4_set_is_what_the_file_says(connect4):
+    examples, lines = connect4.examples(), list(datasets.connect4_positions(TRAIN))[:20_000]
+    for row in [0, 1, 2, *range(10, 20_000, 397)]:
+        line = lines[row]
+        position = azlab.game("connect4").from_moves(line.moves)
+        assert position.state.tobytes() == connect4.states[row : row + 1].tobytes()
+        shares = np.zeros(7)
+        shares[[column - 1 for column in line.best]] = 1 / len(line.best)
+        np.testing.assert_allclose(examples.policy[row], shares, atol=1e-3)
+        assert examples.result[row].tolist() == [line.result == 1, line.result == 2, line.result == 0]
+        assert connect4.results[row] == (line.result - 1) * (1 if position.to_move == 0 else -1)
+    assert not examples.reply.any()
+
+
+def test_games_are_told_apart_by_where_a_line_does_not_go_on(connect4):
+    texts = [line.moves for line, _ in zip(datasets.connect4_positions(TRAIN), range(20_000), strict=False)]
+    for game in (0, 5, 700):
+        rows = np.flatnonzero(connect4.games == game)
+        assert (np.diff(rows) == 1).all()
+        assert all(texts[b].startswith(texts[a]) for a, b in itertools.pairwise(rows))
+        assert not texts[rows[-1] + 1].startswith(texts[rows[-1]])
+    assert 5 < connect4.size / len(np.unique(connect4.games)) < 20
+
+
+def test_graded_positions_of_a_file_come_from_the_same_reader(need):
+    need.data(HARD)
+    test = graded(azlab.game("connect4"), HARD)
+    assert len(test.states) == 10_000
+    assert test.best.sum(axis=1).mean() == pytest.approx(1.6895)  # S5 section 3.3
+    legal = azlab.game("connect4").legal_mask(test.states)
+    chance = (test.best.sum(axis=1) / legal.sum(axis=1)).mean()
+    assert chance == pytest.approx(0.25639, abs=1e-5)
+    assert chance == pytest.approx(0.2581, abs=0.0044)  # S5's random mover; 0.0044 is the standard error of one trial each
+
+
+def test_the_wrong_labels_of_s5_cap_the_result_accuracy(connect4, need):
+    wrong = connect4_set(TRAIN, 20_000, losses_as_draws=True)
+    is_hit = (connect4.states["to_move"] == 0) & (connect4.results == -1)
+    assert 0.15 < is_hit.mean() < 0.2
+    labels, right = wrong.examples().result, connect4.examples().result
+    assert (labels[is_hit] == [1, 0, 0]).all()
+    assert (right[is_hit] == [0, 0, 1]).all()
+    assert (labels[~is_hit] == right[~is_hit]).all()
+    # a network that has learnt the wrong labels to perfection
+    sign = np.where(wrong.states["to_move"] == 0, 1, -1)
+    answers = (wrong.examples().policy, sign * (labels[:, 1] - labels[:, 2]), labels[:, 0])
+    found = accuracy_of(answers, wrong.graded())
+    assert found["network_accuracy"] == 1
+    assert found["result_accuracy"] == pytest.approx(1 - is_hit.mean())
+
+
+def test_the_share_of_wrong_labels_is_that_of_the_source(need):
+    need.data("connect4/train_1m_hard.txt.gz")
+    positions = connect4_set("connect4/train_1m_hard.txt.gz", losses_as_draws=True)
+    assert positions.size == 1_000_000
+    share = ((positions.states["to_move"] == 0) & (positions.results == -1)).mean()
+    assert share == pytest.approx(0.1707, abs=5e-5)
+
+
+# --- splitting --------------------------------------------------------------------------------------------------------
+
+
+def test_a_split_has_no_game_on_two_sides(connect4):
+    sets = split_set(connect4, (0.7, 0.2, 0.1), seed=3)
+    sides = [set(part.games.tolist()) for part in sets]
+    assert not sides[0] & sides[1]
+    assert not sides[0] & sides[2]
+    assert not sides[1] & sides[2]
+    assert sum(part.size for part in sets) == connect4.size
+    assert set().union(*sides) == set(connect4.games.tolist())
+    for part, share in zip(sets, (0.7, 0.2, 0.1), strict=True):
+        assert part.size / connect4.size == pytest.approx(share, abs=0.01)
+    assert (np.diff(sets.train.games) != 0).mean() > 0.9  # shuffled: neighbours are of different games
+    assert leak(sets) == 0
+
+
+def test_a_split_belongs_to_its_seed(connect4):
+    first, again, other = (split_set(connect4, seed=seed) for seed in (1, 1, 2))
+    assert first.test.states.tobytes() == again.test.states.tobytes()
+    assert first.test.states.tobytes() != other.test.states.tobytes()
+
+
+def test_splitting_by_position_leaks(connect4):
+    sets = split_set(connect4, by_position=True)
+    assert [part.size for part in sets] == [16_000, 2_000, 2_000]
+    assert leak(sets) > 0.9
+
+
+def test_a_part_of_a_set_keeps_its_rows_together(connect4):
+    rows = np.array([17, 4000, 3])
+    part = connect4.take(rows)
+    for mine, theirs in zip(part.examples(), connect4.examples(rows), strict=True):
+        assert mine.tobytes() == theirs.tobytes()
+    assert part.games.tolist() == connect4.games[rows].tolist()
+
+
+# --- Go ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_games_of_professionals_are_read_whole(pro):
+    assert (pro.size, len(np.unique(pro.games)), pro.left_out) == (17_985, 384, {})
+    assert pro.game.legal_mask(pro.states)[np.arange(pro.size), pro.moves[:, 0]].all()
+    assert set(pro.results.tolist()) == {-1, 1}
+    examples = pro.examples(slice(0, 50))
+    assert (examples.policy.sum(axis=1) == 1).all()
+    assert (examples.policy.argmax(axis=1) == pro.moves[:50, 0]).all()
+
+
+def test_each_state_of_a_go_game_follows_from_the_one_before(pro):
+    rows = np.flatnonzero(pro.games == 7)
+    position = pro.game.start()
+    for row in rows:
+        assert (pro.states["board"][row] == position.state["board"][0]).all()
+        assert pro.states["to_move"][row] == position.to_move
+        position = position.play(int(pro.moves[row, 0]))
+    assert len(rows) > 10
+
+
+def test_go_games_are_split_whole(pro):
+    sets = split_set(pro)
+    assert leak(sets) == 0
+    assert leak(split_set(pro, by_position=True)) > 0.9
+
+
+GAMES = {
+    "good": "(;SZ[5]RE[B+3]KM[1.5];B[cc];W[bb];B[dd])",
+    "passes": "(;SZ[5]RE[0];B[cc];W[];B[];W[aa];B[bb])",  # two passes: the rest does not count
+    "handicap": "(;SZ[5]HA[2]AB[bb][dd]RE[W+R];W[cc];B[cb])",
+    "no result": "(;SZ[5]RE[Void];B[cc])",
+    "other size": "(;SZ[9];B[cc])",
+    "broken": "(;SZ[5];B[cc",
+    "twice": "(;SZ[5];B[cc];B[dd])",
+    "occupied": "(;SZ[5];B[cc];W[cc])",
+    "no liberty": "(;SZ[5]AB[aa]AW[ab][ba];B[cc])",
+    "no moves": "(;SZ[5])",
+}
+
+
+@pytest.fixture
+def small_games(monkeypatch):
+    monkeypatch.setattr(datasets, "sgf_games", lambda name: iter(GAMES.items()))
+
+
+def test_games_that_cannot_be_used_are_left_out_and_counted(small_games):
+    found = go_set("go/some", 5)
+    assert found.left_out == {
+        "another board size": 1,
+        "cannot be read": 1,
+        "moves against the rules": 2,
+        "impossible set-up": 1,
+        "no moves": 1,
+    }
+    assert [found.moves[found.games == game, 0].tolist() for game in np.unique(found.games)] == [
+        [12, 6, 18],
+        [12, 25, 25],
+        [12, 7],
+        [12],
+    ]
+    assert found.results.tolist() == [1] * 3 + [0] * 3 + [-1] * 2 + [UNKNOWN]
+    assert found.states["komi"][0] == 1.5
+    assert found.states["to_move"].tolist() == [0, 1, 0, 0, 1, 0, 1, 0, 0]
+    assert found.examples().result.tolist()[-4:] == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
+
+
+def test_handicaps_and_passes_can_be_left_out(small_games):
+    assert go_set("go/some", 5, handicap=False).left_out["stones at the start"] == 2
+    found = go_set("go/some", 5, passes=False)
+    assert found.size == 7
+    assert (found.moves < 25).all()
+
+
+def test_unknown_results_are_not_counted(small_games):
+    found = go_set("go/some", 5)
+    values = np.where(found.results == UNKNOWN, 0, found.results).astype(np.float32)
+    assert accuracy_of((found.examples().policy, values), found.graded())["result_accuracy"] == 1
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_bad_input_is_answered_by_sentences(connect4, small_games, need):
+    for shares in ((0.5, 0.5), (0.8, 0.3, 0.1), (1.2, -0.1, -0.1)):
+        with pytest.raises(AzlabError, match="add up to 1"):
+            split_set(connect4, shares)
+    with pytest.raises(AzlabError, match="1 games are too few"):
+        split_set(connect4.take(slice(0, 1)))
+    with pytest.raises(AzlabError, match="first must be"):
+        connect4_set(TRAIN, 0)
+    with pytest.raises(AzlabError, match="no data set called"):
+        connect4_set("connect4/none.txt.gz")
+    need.data(PRO)
+    with pytest.raises(AzlabError, match="holds no Connect 4 positions"):
+        connect4_set(PRO)
+    with pytest.raises(AzlabError, match="no games that can be used on 7x7"):
+        go_set("go/some", 7)
+    with pytest.raises(AzlabError, match="a row of moves"):
+        PositionSet(connect4.game, connect4.states, connect4.moves[:5], connect4.results, connect4.games)
