@@ -13,7 +13,14 @@ from azlab.learning.run_folder import RunFolder
 class TrainedAgent(PuctAgent):
     """The network of a run after `iteration` (by default the last one), with the run's test search."""
 
-    def __init__(self, folder: str | Path, simulations: int | None = None, iteration: int | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        simulations: int | None = None,
+        iteration: int | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
         run = RunFolder(folder)
         config = run.config()
         last = run.iteration()
@@ -23,9 +30,10 @@ class TrainedAgent(PuctAgent):
             raise AzlabError(f"The run in {folder} has iterations 1 to {last}, not {iteration}.")
         self.game = config.rules()
         learner = new_learner(self.game, config.net, config.loss, config.seed)
-        learner.load(run.net_file(iteration or last, learner.suffix))
+        self.iteration = iteration or last
+        learner.load(run.net_file(self.iteration, learner.suffix))
         search = replace(config.test_search, simulations=simulations or config.test_search.simulations)
-        super().__init__(learner.evaluator(), search, f"az:{folder}", seed)
+        super().__init__(learner.evaluator(threads), search, f"az:{folder}", seed)
 
     def prepare(self, game: Game) -> None:
         """Raise a sentence if the network was trained for another game."""

@@ -22,14 +22,14 @@ KEPT = {
 }  # fmt: skip
 
 
-def training_record(folder: str | Path, command: str = "") -> dict[str, Any]:
-    """The record of a run that has finished at least one iteration."""
+def training_record(folder: str | Path, tests: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The record of a run that has finished at least one iteration; `tests` are figures measured afterwards."""
     run = RunFolder(folder)
     config, rows = run.config(), run.metrics()
     if not rows:
         raise AzlabError(f"The run in {folder} has not finished its first iteration.")
     return {
-        "command": command or run.command(),
+        "command": run.command(),
         "recorded": now(),
         "seed": config.seed,
         "iterations": len(rows),
@@ -38,13 +38,14 @@ def training_record(folder: str | Path, command: str = "") -> dict[str, Any]:
         "machine": machine(),
         "versions": versions(),
         "config": config.to_toml(),
+        "tests": tests or {},
         "curve": [{key: round(row[key], digits) for key, digits in KEPT.items() if row.get(key) is not None} for row in rows],
     }
 
 
-def save_record(folder: str | Path, file: str | Path, command: str = "") -> None:
+def save_record(folder: str | Path, file: str | Path, tests: dict[str, Any] | None = None) -> None:
     """Write the record of a run as JSON, a line for each iteration."""
-    record = training_record(folder, command)
+    record = training_record(folder, tests)
     curve = ",\n".join("    " + json.dumps(row) for row in record.pop("curve"))
     text = json.dumps(record, indent=2)[:-2] + f',\n  "curve": [\n{curve}\n  ]\n}}\n'
     write_aside(Path(file), lambda aside: aside.write_text(text))
