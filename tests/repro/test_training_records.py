@@ -1,0 +1,32 @@
+"""The committed records of training runs: what made them can be read from them, and they say what the documents say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from azlab.learning.config import AlphaZeroConfig
+
+RECORDS = sorted((Path(__file__).parents[2] / "data" / "runs").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", RECORDS, ids=lambda file: file.stem)
+def test_a_record_says_how_it_was_made(file):
+    record = json.loads(file.read_text())
+    assert record["command"].startswith("azlab train ")
+    assert record["seconds"] > 0 and record["cpu_seconds"] > 0
+    assert record["machine"]["cores"] >= 1 and record["versions"]["torch"] and record["versions"]["azlab"]
+    config = AlphaZeroConfig.from_toml(record["config"])
+    assert config.seed == record["seed"]
+    assert [row["iteration"] for row in record["curve"]] == list(range(1, record["iterations"] + 1))
+    assert record["tests"]["positions"] and record["tests"]["iteration"] <= record["iterations"]
+
+
+def test_records_are_there():
+    assert {file.stem for file in RECORDS} >= {"tictactoe", "dots_and_boxes_2x2"}
+
+
+def test_what_the_records_claim():
+    tests = {file.stem: json.loads(file.read_text())["tests"] for file in RECORDS}
+    assert tests["tictactoe"]["count"] == 4520 and tests["tictactoe"]["mcts_accuracy"] >= 0.99
+    assert tests["dots_and_boxes_2x2"]["count"] == 5341 and tests["dots_and_boxes_2x2"]["holding_accuracy"] == 1.0
