@@ -23,10 +23,11 @@ def test_a_record_says_how_it_was_made(file):
 
 
 def test_records_are_there():
-    assert {file.stem for file in RECORDS} >= {"tictactoe", "dots_and_boxes_2x2"}
+    assert {file.stem for file in RECORDS} >= {"tictactoe", "dots_and_boxes_2x2", "connect4"}
 
 
 def test_what_the_records_claim():
     tests = {file.stem: json.loads(file.read_text())["tests"] for file in RECORDS}
     assert tests["tictactoe"]["count"] == 4520 and tests["tictactoe"]["mcts_accuracy"] >= 0.99
     assert tests["dots_and_boxes_2x2"]["count"] == 5341 and tests["dots_and_boxes_2x2"]["holding_accuracy"] == 1.0
+    assert tests["connect4"]["count"] == 10_000 and tests["connect4"]["mcts_accuracy"] >= 0.84
