@@ -112,3 +112,12 @@ def run_all(page) -> None:
 def restart(page) -> None:
     """Restart the kernel; nothing is run."""
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+
+
+def wait_for(condition, seconds: float = PATIENCE) -> None:
+    """Wait until `condition()` holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"This did not come true in {seconds:g} s.")
+        time.sleep(0.02)
