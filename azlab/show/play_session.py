@@ -45,6 +45,7 @@ class Session:
         self._oracle: Any = None
         self._make_oracle = oracle
         self._mind, self._judge = Worker(self.lock), Worker(self.lock)
+        self._answer: Position | None = None  # the position after the agent's last move
         self._task = ""  # what `_mind` is busy with: "move" or "hint"
 
     # --- what there is to see ---------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class Session:
     def status(self) -> str:
         """One line about the game, for eyes and for screen readers."""
         position, said = self.position, ""
-        if self.against is not None and position.actions and len(self.past) > 1 and not self._is_persons(self.past[-2]):
+        if position is self._answer:
             said = f"{self.against.name} played {position.moves[-1]}. "
         if self._mind.busy and self._task == "move":
             return f"{said}{position.status}: {self.against.name} is thinking."
@@ -221,6 +222,7 @@ class Session:
             self.error = f"{self.against.name} failed ({type(error).__name__}: {error}). The game is as it was."
             self._tell()
             return
+        self._answer = following
         self.past.append(following)
         self._go_on()
 

@@ -35,7 +35,6 @@ class Lab:
 
         self.folder, self.url = folder, f"http://127.0.0.1:{free_port()}"
         (folder / "notebooks").mkdir(parents=True)
-        self.set_theme("light")
         self._setting("@jupyterlab/apputils-extension", "notification", {"fetchNews": "false", "checkForUpdates": False})
         places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_WORKSPACES_DIR")
         environment = {**os.environ, **{name: str(folder / name.lower()) for name in places}}
@@ -68,10 +67,6 @@ class Lab:
         path = self.folder / "settings" / extension / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values))
-
-    def set_theme(self, theme: str) -> None:
-        """Light or dark, for pages opened from now on."""
-        self._setting("@jupyterlab/apputils-extension", "themes", {"theme": f"JupyterLab {theme.title()}"})
 
     def open(self, name: str, cells: list[str], width: int = 1000, height: int = 900):
         """Write a notebook, open it in a page of its own and run all cells."""
@@ -112,6 +107,11 @@ def run_all(page) -> None:
 def restart(page) -> None:
     """Restart the kernel; nothing is run."""
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+
+
+def change_theme(page, theme: str) -> None:
+    """Light or dark, on a page that is open."""
+    page.evaluate(f"() => window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme.title()}'}})")
 
 
 def wait_for(condition, seconds: float = PATIENCE) -> None:

@@ -3,15 +3,12 @@
 Screenshots go to the folder test-artefacts/, so that they can be looked at. How fast clicks are answered is printed, not judged.
 """
 
+import importlib.util
 import re
 import statistics
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("playwright.sync_api")
-
-import importlib.util
 
 SPEC = importlib.util.spec_from_file_location("azlab_tests_lab", Path(__file__).with_name("lab.py"))
 lab_module = importlib.util.module_from_spec(SPEC)
@@ -41,7 +38,9 @@ def lab(need, tmp_path_factory):
     running.close()
     if RESPONSES:
         median, worst = statistics.median(RESPONSES), max(RESPONSES)
-        print(f"\nclick to picture: median {median:.0f} ms, longest {worst:.0f} ms, {len(RESPONSES)} clicks")
+        line = f"click to picture: median {median:.0f} ms, longest {worst:.0f} ms, {len(RESPONSES)} clicks"
+        (ARTEFACTS / "responses.txt").write_text(line + "\n")
+        print(f"\n{line}")
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +134,7 @@ def test_a_board_after_the_game_is_played_anew_and_undone(all_games):
     lab_module.wait_for(lambda: ply(board) == 0)
     click_on(board, "play b2")
     lab_module.wait_for(lambda: ply(board) == 2)
-    board.locator(".azlab-board").click(position={"x": 90, "y": 90})  # b2 again
+    board.locator(".azlab-board").click(position={"x": 150, "y": 150})  # b2 again
     lab_module.wait_for(lambda: "Nothing can be played at b2" in board.locator(".azlab-message").inner_text())
     board.get_by_role("button", name="Undo").click()
     lab_module.wait_for(lambda: ply(board) == 0)
@@ -170,12 +169,29 @@ KEYBOARD = {
     "seega": 'azlab.show.play("seega", move_limit=4)',
 }
 
+FAILING = """
+import azlab.show, time
+class Moody:
+    name = "moody"
+    calls = 0
+    def choose(self, position):
+        self.calls += 1
+        if self.calls == 1:
+            raise RuntimeError("not in the mood")
+        if self.calls == 2:
+            time.sleep(1)
+        return position.legal_actions[0]
+board = azlab.show.play("tictactoe", against=Moody())
+board
+"""
+REPLAY = 'azlab.show.replay("44444525363", agents=["uct:500"], game="connect4")'
+
 
 @pytest.fixture(scope="module")
 def keyboard_page(lab):
-    page = lab.open("keyboard", ["import azlab.show", *KEYBOARD.values()])
+    page = lab.open("keyboard", ["import azlab.show", *KEYBOARD.values(), FAILING, REPLAY])
     boards = page.locator(".azlab-play")
-    lab_module.wait_for(lambda: boards.count() == len(KEYBOARD))
+    lab_module.wait_for(lambda: boards.count() == len(KEYBOARD) + 1)
     yield page
     page.close()
 
@@ -239,26 +255,8 @@ def test_two_boards_rerun_and_kernel_restart(lab):
     page.close()
 
 
-FAILING = """
-import azlab.show, time
-class Moody:
-    name = "moody"
-    calls = 0
-    def choose(self, position):
-        self.calls += 1
-        if self.calls == 1:
-            raise RuntimeError("not in the mood")
-        if self.calls == 2:
-            time.sleep(1)
-        return position.legal_actions[0]
-board = azlab.show.play("tictactoe", against=Moody())
-board
-"""
-
-
-def test_an_agent_that_raises(lab):
-    page = lab.open("failing", [FAILING])
-    board = board_of(page, 0)
+def test_an_agent_that_raises(keyboard_page):
+    board = board_of(keyboard_page, len(KEYBOARD))
     click_on(board, "play b2")
     lab_module.wait_for(lambda: state(board) == "failed")
     assert "moody failed (RuntimeError: not in the mood)" in board.locator(".azlab-error").inner_text()
@@ -270,14 +268,13 @@ def test_an_agent_that_raises(lab):
     lab_module.wait_for(lambda: ply(board) == 0)
     click_on(board, "play c1")
     lab_module.wait_for(lambda: ply(board) == 2 and state(board) == "ready")
-    page.close()
 
 
 # --- replay and looks ----------------------------------------------------------------------------------------------------
 
 
-def test_a_replay_is_stepped_through(lab):
-    page = lab.open("replay", ['import azlab.show\nazlab.show.replay("44444525363", agents=["uct:500"], game="connect4")'])
+def test_a_replay_is_stepped_through(keyboard_page):
+    page = keyboard_page
     replay = page.locator(".azlab-replay")
     replay.wait_for()
     lab_module.wait_for(lambda: replay.get_attribute("data-review") == "done")
@@ -295,31 +292,38 @@ def test_a_replay_is_stepped_through(lab):
     lab_module.wait_for(lambda: step() == 11)
     assert replay.locator("circle.azlab-mistake, circle.azlab-slip").count() >= 1
     replay.screenshot(path=ARTEFACTS / "replay.png")
-    page.close()
 
 
 LOOKS = [
     'import azlab.show\nazlab.show.play(azlab.game("go", size=19).from_moves("d4 q16 d16 q4 c10 k10"))',
     'azlab.show.play(azlab.game("connect4").from_moves("445362"), against="uct:200")',
     'azlab.show.play(azlab.game("dots_and_boxes").from_moves("aA aB Aa Ab bB cC"))',
+    'azlab.show.play(azlab.game("seega").from_diagram("XX.OO\\nXO.O.\\n..X..\\nOXO.X\\nO.X.O"))',
     'azlab.show.replay("44444525363", agents=["uct:200"], game="connect4")',
 ]
 
 
-@pytest.mark.parametrize(("theme", "width"), [("dark", 1000), ("light", 420)])
-def test_how_it_looks(lab, theme, width):
-    lab.set_theme(theme)
-    page = lab.open(f"looks_{theme}", LOOKS, width=width)
-    lab.set_theme("light")
-    for number, name in enumerate(("go19", "connect4", "dots_and_boxes")):
-        board = board_of(page, number)
+@pytest.fixture(scope="module")
+def looks(lab):
+    page = lab.open("looks", LOOKS)
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 1000), ("dark", 420), ("light", 420)])
+def test_how_it_looks(looks, theme, width):
+    looks.set_viewport_size({"width": width, "height": 1000})
+    lab_module.change_theme(looks, theme)
+    for number, name in enumerate(("go19", "connect4", "dots_and_boxes", "seega")):
+        board = board_of(looks, number)
         board.scroll_into_view_if_needed()
-        assert f"azlab-{theme}" in board.get_attribute("class")
+        lab_module.wait_for(lambda board=board: f"azlab-{theme}" in board.get_attribute("class"))
         box = board.bounding_box()
         assert box["x"] + box["width"] <= width, "the board is wider than the page"
+        if name == "seega" and board.locator(".azlab-selected").count() == 0:
+            board.locator("[data-area]").nth(1).click(force=True)
         board.locator("[data-area]").nth(2).hover(force=True)
         board.screenshot(path=ARTEFACTS / f"{name}-{theme}-{width}.png")
-    replay = page.locator(".azlab-replay")
+    replay = looks.locator(".azlab-replay")
     lab_module.wait_for(lambda: replay.get_attribute("data-review") == "done")
     replay.screenshot(path=ARTEFACTS / f"replay-{theme}-{width}.png")
-    page.close()

@@ -3,6 +3,10 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// Widths of boards in pixels: small ones are easier to hit when they grow, a large one should fit on a screen.
+const SMALLEST = 300;
+const LARGEST = 640;
+
 // Jupyter's own shortcuts reach whatever has the focus, unless it carries this attribute.
 const NO_SHORTCUTS = { "data-lm-suppress-shortcuts": "true" };
 
@@ -53,7 +57,8 @@ function showPicture(holder, text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   const svg = document.importNode(parsed, true);
   svg.querySelectorAll(":scope > style, :scope > title").forEach((part) => part.remove());
-  svg.style.setProperty("--width", `${svg.getAttribute("width")}px`);
+  const width = Math.min(Math.max(Number(svg.getAttribute("width")), SMALLEST), LARGEST);
+  svg.style.setProperty("--width", `${width}px`);
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   holder.querySelector(":scope > svg.azlab-picture")?.remove();

@@ -20,10 +20,10 @@ function render({ model, el }) {
   const status = make("div", { class: "azlab-status", role: "status", "aria-live": "polite" });
   const slider = make("input", { type: "range", min: 0, max: last, "aria-label": "move", ...NO_SHORTCUTS });
   const buttons = {
-    first: makeButton("⏮", "to the start", () => go(0)),
+    first: makeButton("|◀", "to the start", () => go(0)),
     back: makeButton("◀", "one move back", () => go(wanted - 1)),
     next: makeButton("▶", "one move on", () => go(wanted + 1)),
-    end: makeButton("⏭", "to the end", () => go(last)),
+    end: makeButton("▶|", "to the end", () => go(last)),
   };
   for (const button of Object.values(buttons)) button.setAttribute("aria-label", button.title);
   const toolbar = make("div", { class: "azlab-buttons azlab-steps" }, buttons.first, buttons.back, slider, buttons.next, buttons.end);
