@@ -24,6 +24,11 @@ function makeSvg(tag, attributes = {}, ...children) {
   return made;
 }
 
+// Change a text only if it is another one: what is set anew is read aloud anew.
+function setText(where, text) {
+  if (where.textContent !== text) where.textContent = text;
+}
+
 function makeButton(label, title, action) {
   const button = make("button", { type: "button", title, ...NO_SHORTCUTS }, label);
   button.addEventListener("click", action);

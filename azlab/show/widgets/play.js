@@ -140,6 +140,8 @@ function render({ model, el }) {
     target.focus({ preventScroll: true });
   }
 
+  const chosen = () => `${areas[selected].name} is chosen; now choose where it goes.`;
+
   function activate(area) {
     const target = findTargets().get(area);
     if (!target) return;
@@ -152,7 +154,7 @@ function render({ model, el }) {
       const last = selected;
       selected = target.choose;
       if (selected === null) current = last;
-      message.textContent = selected === null ? "" : `${areas[selected].name} is chosen; now choose where it goes.`;
+      setText(message, selected === null ? "" : chosen());
       const [onward] = [...findTargets()].find(([, { action }]) => selected !== null && action !== undefined) ?? [];
       if (onward !== undefined) current = onward;
       drawTargets(hasFocus());
@@ -226,9 +228,9 @@ function render({ model, el }) {
     root.dataset.heard = view.heard;
     root.dataset.state = view.over ? "over" : view.error ? "failed" : view.thinking ? "thinking" : "ready";
     root.classList.toggle("azlab-is-thinking", Boolean(view.thinking));
-    if (status.textContent !== view.status) status.textContent = view.status;
-    message.textContent = view.message;
-    error.textContent = view.error;
+    setText(status, view.status);
+    setText(message, view.message || (selected === null ? "" : chosen()));
+    setText(error, view.error);
     moves.textContent = view.moves.join(" ");
     moves.scrollTop = moves.scrollHeight;
     showPlayers();

@@ -64,7 +64,7 @@ function render({ model, el }) {
     const svg = showPicture(board, view.svg);
     svg.setAttribute("aria-label", view.status);
     const played = view.step ? `Move ${view.step} of ${last}, ${story.moves[view.step - 1]}. ` : `Start, ${last} moves follow. `;
-    status.textContent = played + view.status + ".";
+    setText(status, played + view.status + ".");
     slider.value = view.step;
     slider.setAttribute("aria-valuetext", status.textContent);
     buttons.first.disabled = buttons.back.disabled = view.step === 0;
@@ -108,7 +108,9 @@ function render({ model, el }) {
     const parts = [-1, 0, 1].map((value) =>
       makeSvg("line", { x1: CURVE.left, x2: CURVE.width - CURVE.right, y1: y(value), y2: y(value), class: "azlab-axis" }),
     );
-    review.curves.forEach((one, number) => parts.push(makeSvg("path", { d: trace(one.values), class: `azlab-path azlab-curve${number % 5}` })));
+    review.curves.forEach((one, number) => {
+      parts.push(makeSvg("path", { d: trace(one.values), class: `azlab-path azlab-curve${number % 5}` }));
+    });
     for (const { number, kind, move } of review.mistakes) {
       const value = review.curves.find((one) => one.exact)?.values[number] ?? 0;
       const dot = makeSvg("circle", { cx: x(number), cy: y(value), r: kind === "mistake" ? 5 : 3, class: `azlab-${kind}` });
@@ -121,7 +123,9 @@ function render({ model, el }) {
     );
     curve.replaceChildren(...parts);
     const isWorking = review.done < review.total;
-    note.textContent = isWorking ? `Looking at the game: ${review.done} of ${review.total} positions.` : review.note;
+    const progress = isWorking ? `Looking at the game: ${review.done} of ${review.total} positions.` : review.note;
+    note.setAttribute("aria-live", isWorking ? "off" : "polite"); // nobody wants to hear every step
+    setText(note, progress);
     root.dataset.review = isWorking ? "working" : "done";
     showMoves(new Map(review.mistakes.map((mistake) => [mistake.number, mistake])));
   }
