@@ -12,12 +12,11 @@ from PIL import Image
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "show"))
 
-from lab import Lab, change_theme, wait_for  # noqa: E402
+from lab import Lab, wait_for  # noqa: E402
 
 CELLS = [
-    'import azlab.show\nazlab.show.play(azlab.game("connect4").from_moves("4453543262"), against="uct:20000")',
-    'azlab.show.play(azlab.game("go", size=9).from_moves("e5 c3 g7 c7 g3 c5 e3 g5 f5 g6 f6 f7 g4"), against="uct:2000")',
-    'azlab.show.replay("4444452326677", agents=["uct:100", "uct:10000"], game="connect4")',
+    'import azlab.show\nazlab.show.play(azlab.game("connect4").from_moves("444335"), against="uct:3000")',
+    'azlab.show.replay("44444525363", agents=["uct:100", "uct:10000"], game="connect4")',
 ]
 
 
@@ -35,21 +34,23 @@ def main() -> None:
         lab = Lab(Path(folder) / "lab")
         try:
             page = lab.open("pictures", CELLS, width=960, height=1100)
-            for number, name in enumerate(("play_connect4", "play_go")):
-                board = page.locator(".azlab-play").nth(number)
-                board.wait_for()
-                wait_for(lambda board=board: board.get_attribute("data-state") == "ready")
-                board.get_by_role("button", name="Hint").click()
-                wait_for(lambda board=board: "Hint of" in board.locator(".azlab-message").inner_text())
-                board.evaluate("(board) => { board.style.width = 'fit-content'; document.activeElement.blur(); }")
-                page.mouse.move(0, 0)
-                photograph(board, Path(folder), target / f"{name}.png")
+            board = page.locator(".azlab-play")
+            board.wait_for()
+            wait_for(lambda: board.get_attribute("data-state") == "ready")
+            if board.get_by_role("button", name="Evaluation").get_attribute("aria-pressed") == "false":  # it took long at first
+                board.get_by_role("button", name="Evaluation").click()
+            wait_for(
+                lambda: "win" in board.locator(".azlab-bar").inner_text() or "even" in board.locator(".azlab-bar").inner_text()
+            )
+            board.get_by_role("button", name="Hint").click()
+            wait_for(lambda: "Hint of" in board.locator(".azlab-message").inner_text())
+            board.evaluate("(board) => { board.style.width = 'fit-content'; document.activeElement.blur(); }")
+            page.mouse.move(0, 0)
+            photograph(board, Path(folder), target / "play_connect4.png")
             replay = page.locator(".azlab-replay")
             wait_for(lambda: replay.get_attribute("data-review") == "done")
             replay.evaluate("(replay) => (replay.style.width = 'fit-content')")
             photograph(replay, Path(folder), target / "replay.png")
-            change_theme(page, "dark")
-            photograph(page.locator(".azlab-play").first, Path(folder), target / "play_connect4_dark.png")
         finally:
             lab.close()
 

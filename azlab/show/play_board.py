@@ -18,14 +18,12 @@ from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game, Position
 from azlab.games.picture import Area
-from azlab.oracles import ORACLES, oracle
 from azlab.show.board import CELL, COLOURS, MARGIN, SHAPES, draw
+from azlab.show.judge import can_judge, shared_oracle
 from azlab.show.play_session import Session, shares_to_show
 from azlab.show.record_file import as_position, as_record, from_text, read, to_text
 
 ADVISER = "uct:1000"  # gives hints where the opponent cannot explain itself
-# boards that a game's oracle can judge, where that is not all of them
-JUDGED = {"dots_and_boxes": lambda game: game.num_actions <= 27, "go": lambda game: game.size <= 3}
 
 
 def asset(*names: str) -> str:
@@ -301,17 +299,12 @@ def play(
         hints = opponent if hasattr(opponent, "analyse") else ADVISER
     adviser = as_agent(hints, position.game, seed + 1)
     has_oracle = can_judge(position.game)
-    judge = (lambda: oracle(position.game)) if has_oracle else None
+    judge = (lambda: shared_oracle(position.game)) if has_oracle else None
     if not position.over:
         position.play(position.legal_actions[0])  # compiles the rules now, so that the first click is answered at once
     session = Session(position, opponent, whole_number("seat", seat, 0, 1), adviser, judge)
     session.evaluation_on = has_oracle and evaluation
     return PlayBoard(session)
-
-
-def can_judge(game: Game) -> bool:
-    """Whether there is an oracle for this board."""
-    return game.name in ORACLES and JUDGED.get(game.name, lambda _: True)(game)
 
 
 def as_agent(given: Any, game: Game, seed: int) -> Any:

@@ -14,6 +14,7 @@ from azlab.errors import AzlabError
 from azlab.games.game import Position
 from azlab.search.analysis import Analysis
 from azlab.show.analysis import SMALLEST_SHARE
+from azlab.show.judge import value_of
 from azlab.show.worker import Worker
 
 PATIENCE = 3.0  # seconds after which an oracle is too slow for a bar beside a game
@@ -254,7 +255,7 @@ class Session:
         if self._oracle is None:
             assert self._make_oracle is not None
             self._oracle = self._make_oracle()
-        return float(self._oracle.value(position))
+        return value_of(self._oracle, position)
 
     def _hear_value(self, found: Any, failure: Exception | None) -> None:
         if failure is not None:

@@ -17,9 +17,9 @@ from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games import game as find_game
 from azlab.games.game import Game, Position
-from azlab.oracles import oracle
 from azlab.show.board import draw
-from azlab.show.play_board import StaticFallback, as_agent, asset, can_judge, colour_rules
+from azlab.show.judge import can_judge, shared_oracle, value_of
+from azlab.show.play_board import StaticFallback, as_agent, asset, colour_rules
 from azlab.show.record_file import as_position
 from azlab.show.worker import lock_of
 
@@ -76,12 +76,13 @@ class Review:
             self._step()
 
     def _ask_oracle(self) -> None:
-        begin, judge = time.monotonic(), oracle(self.positions[0].game)
+        judge = shared_oracle(self.positions[0].game)
+        begin = time.monotonic()
         for number in reversed(range(len(self.positions))):
             if time.monotonic() - begin > ORACLE_SECONDS:
                 self.note = f"The oracle was too slow for the first {number + 1} positions."
                 return
-            self.exact[number] = judge.value(self.positions[number])
+            self.exact[number] = value_of(judge, self.positions[number])
             self._step()
 
     def _step(self) -> None:

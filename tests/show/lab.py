@@ -18,7 +18,7 @@ BROWSER_ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PATIENCE = 120  # seconds for whatever a loaded machine may take
+PATIENCE = 240  # seconds for whatever a loaded machine may take
 
 
 def free_port() -> int:
