@@ -11,7 +11,7 @@ import numpy as np
 from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.picture import Picture
+from azlab.games.picture import Area, Picture
 
 DTYPE = state_dtype(
     ("stones", np.uint64, (2,)),  # the stones of each seat
@@ -131,6 +131,9 @@ class Connect4(Game):
 
     def spot(self, action: int) -> tuple[float, float]:
         return action + 0.5, -0.3
+
+    def clicks(self, action: int) -> list[Area]:
+        return [Area(f"column {action + 1}", action, 0, 1, self.rows, "column")]
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

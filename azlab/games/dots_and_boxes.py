@@ -15,7 +15,7 @@ from azlab.errors import whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.picture import Picture
+from azlab.games.picture import Area, Picture
 
 
 def dtype(rows: int, cols: int) -> np.dtype:
@@ -167,6 +167,11 @@ class DotsAndBoxes(Game):
     def spot(self, action: int) -> tuple[float, float]:
         row, col = cell_of_action(action, self.cols)
         return (col + 0.7, row // 2 + 0.2) if row % 2 == 0 else (col + 0.2, row // 2 + 0.7)
+
+    def clicks(self, action: int) -> list[Area]:
+        x, y = self.spot(action)
+        kind = "across" if cell_of_action(action, self.cols)[0] % 2 == 0 else "down"
+        return [Area(f"line {self.move_name(action)}", x - 0.5, y - 0.5, kind=kind)]
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

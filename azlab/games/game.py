@@ -24,7 +24,7 @@ import numpy as np
 
 from azlab.errors import AzlabError, IllegalMove
 from azlab.games.kernel import new_rng
-from azlab.games.picture import Picture
+from azlab.games.picture import Area, Picture
 
 STATE_FIELDS = [
     ("ply", np.int16),  # moves played so far, by both seats
@@ -122,6 +122,14 @@ class Game:
     def spot(self, action: int) -> tuple[float, float] | None:
         """Where on the picture a move is played, for marks on it; None for a move without a place, such as a pass."""
         return None
+
+    def clicks(self, action: int) -> list[Area]:
+        """What a person clicks, one after the other, to play a move; nothing for a move without a place.
+
+        The default is one cell around `spot`. Define it for other shapes, or where a stone is chosen before its target.
+        """
+        spot = self.spot(action)
+        return [] if spot is None else [Area(self.move_name(action), spot[0] - 0.5, spot[1] - 0.5)]
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -7,7 +7,7 @@ import numpy as np
 from azlab.errors import AzlabError, whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Position, Symmetry
-from azlab.games.picture import Picture
+from azlab.games.picture import Area, Picture
 from azlab.games.stones import EMPTY, points
 
 
@@ -88,6 +88,9 @@ class GoBoardGame(Game):
 
     def spot(self, action: int) -> tuple[float, float] | None:
         return None if action == self.size * self.size else (action % self.size + 0.5, action // self.size + 0.5)
+
+    def clicks(self, action: int) -> list[Area]:
+        return [area._replace(kind="point") for area in super().clicks(action)]
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -4,6 +4,18 @@ Coordinates count cells from the top left corner; (0.5, 0.5) is the middle of th
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Area(NamedTuple):
+    """A part of a picture where a person can click: a rectangle, its top left corner at (x, y)."""
+
+    name: str
+    x: float
+    y: float
+    width: float = 1.0
+    height: float = 1.0
+    kind: str = "cell"  # cell, point (a crossing of lines), column; across or down: a line through the middle of the area
 
 
 @dataclass

@@ -17,7 +17,7 @@ from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.picture import Picture
+from azlab.games.picture import Area, Picture
 
 EMPTY = -1
 NONE = -1  # no stone is in the middle of a capturing chain
@@ -405,6 +405,15 @@ class Seega(Game):
             return cell % self.size + 0.5, cell // self.size + 0.5
         row, col = divmod(action // 4, self.size)  # a step is shown on the edge it crosses
         return col + 0.5 + COL_STEP[action % 4] / 2, row + 0.5 + ROW_STEP[action % 4] / 2
+
+    def clicks(self, action: int) -> list[Area]:
+        if action >= 4 * self.cells:
+            return super().clicks(action)
+        row, col = divmod(action // 4, self.size)
+        cells = [(row, col), (row + int(ROW_STEP[action % 4]), col + int(COL_STEP[action % 4]))]
+        if not all(0 <= part < self.size for part in cells[1]):
+            return []  # a step off the board is never legal
+        return [Area(self._cell_name(r * self.size + c), c, r) for r, c in cells]
 
     @functools.cached_property
     def symmetries(self) -> list[Symmetry]:

@@ -1,11 +1,12 @@
-"""Pictures of boards, searches and learning curves, and the progress of long work."""
+"""Boards to look at and to play on, pictures of searches and learning curves, and the progress of long work."""
 
 import importlib
 from typing import Any
 
 from azlab.show.progress import progress
 
-_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves"}  # loaded when asked for: they need matplotlib
+# loaded when asked for: they need matplotlib or widgets
+_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves", "play": "play_board", "replay": "replay_board"}
 
 __all__ = ["progress", *_WHERE]
 
