@@ -5,7 +5,8 @@ from typing import Any
 
 from azlab.show.progress import progress
 
-_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves"}  # loaded when asked for: they need matplotlib
+# loaded when asked for: they need matplotlib or widgets
+_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves", "search": "search_explorer"}
 
 __all__ = ["progress", *_WHERE]
 
