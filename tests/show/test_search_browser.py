@@ -36,7 +36,8 @@ def jupyter_lab(folder):
     environment.setdefault("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))  # compiled kernels are those of the other tests
     command = [
         sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--ServerApp.port={port}",
-        "--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}", "--LabApp.news_url=", "--LabApp.check_for_updates_class="
+        "--IdentityProvider.token=", "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.root_dir={folder}", "--LabApp.news_url=", "--LabApp.check_for_updates_class="
         "jupyterlab.NeverCheckForUpdate", "--LabApp.expose_app_in_browser=True",
     ]  # fmt: skip
     with (folder / "lab.log").open("w") as log:
@@ -58,6 +59,17 @@ def jupyter_lab(folder):
                 server.kill()
 
 
+def wait_for_kernel(address):
+    """Until the notebook's kernel is connected and has nothing to do."""
+    for _ in range(240):
+        with urllib.request.urlopen(f"{address}/api/kernels", timeout=30) as answer:
+            kernels = json.load(answer)
+        if len(kernels) == 1 and kernels[0]["connections"] > 0 and kernels[0]["execution_state"] == "idle":
+            return
+        time.sleep(0.5)
+    raise AssertionError(f"No kernel became ready: {kernels}")
+
+
 @pytest.fixture(scope="module")
 def page(need, tmp_path_factory):
     """A page with the notebook run, at the widget."""
@@ -74,12 +86,14 @@ def page(need, tmp_path_factory):
         page.set_default_timeout(PATIENCE)
         page.goto(f"{address}/lab/tree/explorer.ipynb")
         page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-        page.wait_for_selector(
-            ".jp-Notebook-ExecutionIndicator[data-status='idle']", state="attached"
-        )  # else a second kernel starts
+        wait_for_kernel(address)  # else running the cells starts a second one
         page.click("text=Run >> nth=0")
         page.click("text=Run All Cells")
-        page.wait_for_selector(".azlab-search[data-step='150']")
+        try:
+            page.wait_for_selector(".azlab-search[data-step='150']")
+        except Exception:
+            picture(page, "missing", ".jp-Notebook")
+            raise
         yield page
         browser.close()
 
@@ -93,11 +107,11 @@ def boxes(page):
     return page.locator(".azlab-tree [data-node]").count()
 
 
-def picture(page, name):
+def picture(page, name, what=".azlab-search"):
     """A screenshot for whoever wants to look: set AZLAB_SCREENSHOTS to a folder."""
     folder = os.environ.get("AZLAB_SCREENSHOTS")
     if folder:
-        page.locator(".azlab-search").screenshot(path=f"{folder}/search_{name}.png")
+        page.locator(what).screenshot(path=f"{folder}/search_{name}.png")
 
 
 def test_buttons_step_through_the_search(page):

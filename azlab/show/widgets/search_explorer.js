@@ -28,12 +28,12 @@ function render({ model, el }) {
     return made;
   }
 
-  button("⏮", "First step", () => manual(0));
-  button("◀", "One step back", () => manual(wanted - 1));
+  button("⇤", "First step", () => manual(0));
+  button("←", "One step back", () => manual(wanted - 1));
   const playButton = button("▶", "Play", () => (timer ? pause() : play()));
   playButton.classList.add("azlab-play");
-  button("▶|", "One step on", () => manual(wanted + 1));
-  button("⏭", "Last step", () => manual(model.get("total")));
+  button("→", "One step on", () => manual(wanted + 1));
+  button("⇥", "Last step", () => manual(model.get("total")));
   const slider = element("input", {
     ...focusable, type: "range", min: 0, max: model.get("total"), step: 1, "aria-label": "Simulation",
   });
@@ -94,7 +94,7 @@ function render({ model, el }) {
       if (wanted >= model.get("total")) pause();
       else goTo(wanted + Math.round(aSecond / frames));
     }, 1000 / frames);
-    playButton.textContent = "⏸";
+    playButton.textContent = "‖";
     playButton.setAttribute("aria-label", "Pause");
     playButton.title = "Pause";
   }
