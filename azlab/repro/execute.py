@@ -36,8 +36,10 @@ class LoggedKernel(AsyncKernelManager):
     async def start_kernel(self, **kwargs: Any) -> None:  # type: ignore[override]  # AsyncKernelManager makes it a coroutine
         env = dict(kwargs.pop("env", None) or os.environ)
         env["PYTHONPATH"] = os.pathsep.join(filter(None, (PACKAGE_FOLDER, env.get("PYTHONPATH"))))
+        # ipykernel would show what is written to the process's own stderr, such as compile notices, as output of the cell
+        options = [*kwargs.pop("extra_arguments", []), "--IPKernelApp.capture_fd_output=False"]
         with self.log_file.open("ab") as log:
-            await super().start_kernel(stdout=log, stderr=log, env=env, **kwargs)
+            await super().start_kernel(stdout=log, stderr=log, env=env, extra_arguments=options, **kwargs)
 
 
 class Engine(NBClientEngine):

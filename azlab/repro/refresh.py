@@ -61,6 +61,10 @@ def clean(notebook: Any) -> None:
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in CELL_METADATA})
         for output in cell.get("outputs", []):
+            if WIDGET in output.get("data", {}) and len(output.data) > 1:
+                del output.data[
+                    WIDGET
+                ]  # without its kernel it is an error message; the picture or text beside it is shown instead
             if "metadata" in output:
                 output.metadata = nbformat.from_dict({key: value for key, value in output.metadata.items() if key != "papermill"})
 

@@ -6,7 +6,13 @@ from typing import Any
 from azlab.show.progress import progress
 
 # loaded when asked for: they need matplotlib or widgets
-_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves", "play": "play_board", "replay": "replay_board"}
+_WHERE = {
+    "curves": "learning_curves",
+    "LiveCurves": "learning_curves",
+    "play": "play_board",
+    "replay": "replay_board",
+    "search": "search_explorer",
+}
 
 __all__ = ["progress", *_WHERE]
 

@@ -141,6 +141,13 @@ def test_what_does_not_belong_in_a_stored_notebook_is_found(book, fault):
     assert any(fault in found for found in refresh.faults(book)), refresh.faults(book)
 
 
+def test_a_stored_widget_is_its_picture():
+    shown = {refresh.WIDGET: {"model_id": "random"}, "image/svg+xml": "<svg/>", "text/plain": "a tree"}
+    book = stored(nbformat.v4.new_output("display_data", shown))
+    refresh.clean(book)
+    assert set(book.cells[0].outputs[0].data) == {"image/svg+xml", "text/plain"} and refresh.faults(book) == []
+
+
 def test_what_belongs_there_is_no_fault():
     picture = nbformat.v4.new_output("display_data", {"image/png": "aGk=/tmp/x", "text/plain": "a board"})
     assert refresh.faults(stored(stream("57 of 57, 3/4, http://x.org/home/y"), picture)) == []
