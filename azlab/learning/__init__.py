@@ -9,6 +9,8 @@ _WHERE = {
     "preset": "config",
     "RunFolder": "run_folder",
     "MonteCarloControl": "tabular",
+    "TableAgent": "tabular",
+    "TableHistory": "table_history",
     "ValueGenerations": "generations",
 }
 

@@ -5,7 +5,13 @@ from typing import Any
 
 from azlab.show.progress import progress
 
-_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves"}  # loaded when asked for: they need matplotlib
+_WHERE = {  # loaded when asked for: they need matplotlib, or what is drawn
+    "curves": "learning_curves",
+    "LiveCurves": "learning_curves",
+    "beside": "tables",
+    "move_values": "tables",
+    "value_lines": "tables",
+}
 
 __all__ = ["progress", *_WHERE]
 

@@ -14,8 +14,8 @@ THREE = azlab.game("go", size=3, komi=0)
 def test_the_update_is_the_mean_of_all_returns():
     q, counts = np.ones((3, 2)), np.zeros((3, 2), np.int32)
     path = np.array([[0, 1], [2, 0], [0, 1]])  # the same move twice: every visit counts
-    learn(path, 3, -1.0, q, counts)
-    learn(path, 1, 1.0, q, counts)
+    learn(path, 3, -1.0, 1.0, q, counts)
+    learn(path, 1, 1.0, 1.0, q, counts)
     assert q[0, 1] == pytest.approx((-1 - 1 + 1) / 3) and q[2, 0] == -1 and q[1, 1] == 1
     assert counts.tolist() == [[0, 3], [0, 0], [1, 0]]
 
