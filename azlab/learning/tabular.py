@@ -13,7 +13,7 @@ Two weaknesses of the source's program are switches, so that their effect can be
                         program never learns when to pass. key="situation" adds the pass and the ko point. The source's remedy, to
                         pass whenever the opponent does, is `TableAgent(table, answer_pass=True)`.
 
-`discount` below 1 (section 3.1 of the source defines it, its program does not use it) makes an early win worth more than a late one.
+`discount` below 1 makes an early win worth more than a late one; section 3.1 of the source defines it, its program has none.
 """
 
 import zipfile
@@ -180,7 +180,7 @@ class MonteCarloControl:
         return np.where(met, self.q[rows], start[:, None]), np.where(met, self.counts[rows], 0)
 
     def greedy_actions(self, states: np.ndarray, legal: np.ndarray | None = None) -> np.ndarray:
-        """The greedy action of each state [B], the first of equals; the states are not over. `legal` [B, A] saves time if known."""
+        """The greedy action of each state [B], the first of equals; none is over. Give `legal` [B, A] if you have it."""
         for_mover = self.look_up(states)[0] * (1.0 - 2.0 * states["to_move"])[:, None]
         return np.where(self.game.legal_mask(states) if legal is None else legal, for_mover, -np.inf).argmax(axis=1)
 

@@ -63,7 +63,7 @@ def beside(*boards: Board | Position) -> Board:
 
 
 def value_lines(history: "TableHistory", upto: Sequence[int], pairs: int = 1000, seed: int = 0) -> Any:
-    """A figure with a panel for each number of games in `upto`: the values of `pairs` pairs (all, if there are fewer) over time."""
+    """A figure with a panel for each number of games in `upto`: the values over time of `pairs` pairs, or of all."""
     from matplotlib.figure import Figure
 
     if not history.games:

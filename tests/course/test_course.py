@@ -7,10 +7,21 @@ import pytest
 import azlab
 from azlab import course
 from azlab.errors import AzlabError
+from azlab.learning import MonteCarloControl
 
 # From the literature, not from our own counts.
-RIGHT = {"01.1": 5478, "01.2": 131184, "02.1": 57, "02.2": "b2"}
-WRONG = {"01.1": 6046, "01.2": 255168, "02.1": 81, "02.2": "a1"}
+RIGHT = {"01.1": 5478, "01.2": 131184, "02.1": 57, "02.2": "b2", "02.3": -0.5, "02.4": 88856024095823479632}
+WRONG = {"01.1": 6046, "01.2": 255168, "02.1": 81, "02.2": "a1", "02.3": -0.2, "02.4": 44428012047911739816}
+
+
+def table_of_2x2(games, **settings):
+    table = MonteCarloControl(azlab.game("go", size=2, komi=0), **settings)
+    table.run(games)
+    return table
+
+
+RIGHT["02.5"] = table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
+WRONG["02.5"] = table_of_2x2(500)
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
