@@ -8,9 +8,11 @@ import numpy as np
 
 from azlab.course import exercise
 from azlab.games import game
+from azlab.games.go import Go
 from azlab.learning.table_history import TableHistory
 from azlab.learning.tabular import MonteCarloControl, learn
 from azlab.oracles import oracle
+from azlab.oracles.small_go import SmallGoOracle
 
 
 @exercise("02.1", "3^4 ways to fill the points, less those in which a chain has no liberty")
@@ -50,7 +52,7 @@ def value_after_four_games(answer: Any) -> bool:
     q, counts = np.ones((1, 1)), np.zeros((1, 1), np.int32)
     for result in (-1.0, 1.0, -1.0, -1.0):
         learn(np.zeros((1, 2), np.int64), 1, result, 1.0, q, counts)
-    return abs(float(answer) - q[0, 0]) < 1e-9
+    return bool(abs(float(answer) - q[0, 0]) < 1e-9)
 
 
 @exercise("02.4", "who is to move, what lies on each point, and every move including the pass; Python counts as far as you like")
@@ -63,11 +65,11 @@ def bytes_on_6x6(answer: Any) -> bool:
     "02.5", "does every position come up often enough, and can the table tell apart those in which a different move is best?"
 )
 def perfect_on_2x2(answer: Any) -> bool | str:
-    rules = game("go", size=2, komi=0)
-    if not isinstance(answer, MonteCarloControl) or answer.game != rules:
+    exact = SmallGoOracle(Go(size=2, komi=0))
+    if not isinstance(answer, MonteCarloControl) or answer.game != exact.game:
         return 'Hand over a MonteCarloControl of azlab.game("go", size=2, komi=0).'
     if answer.games > 10_000:
         return f"It has learned from {answer.games:,} games; 10,000 have to be enough."
-    states = oracle(rules).positions()
-    rate = TableHistory(answer, states, oracle(rules).action_scores(states)).perfect_rate()
+    states = exact.positions()
+    rate = TableHistory(answer, states, exact.action_scores(states)).perfect_rate()
     return rate == 1 or f"It keeps the result in {rate:.1%} of the positions that matter."

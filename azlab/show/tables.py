@@ -32,9 +32,12 @@ class Board:
 
 
 def move_values(position: Position, values: Mapping[str, float], title: str = "", form: str = "+.2f") -> Board:
-    """The board of `position` with the value of each move on its point; those without a point, such as a pass, stand below."""
+    """The board of `position` with the value of each move on its point; those without a point, such as a pass, stand below.
+
+    A zero before the decimal point is left out, for want of room.
+    """
     picture = position.game.picture(position)
-    words = {move: "" if np.isnan(value) else f"{value:{form}}" for move, value in values.items()}
+    words = {move: "" if np.isnan(value) else re.sub(r"\b0\.", ".", f"{value:{form}}") for move, value in values.items()}
     below = []
     for move, word in words.items():
         spot = position.game.spot(position.game.action(move))

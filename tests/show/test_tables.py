@@ -21,7 +21,7 @@ def test_every_move_has_its_number_and_the_pass_stands_below():
 
 def test_a_move_without_a_value_stays_blank():
     board = move_values(THREE.start(), {"b2": 0.25, "a1": float("nan")})
-    assert repr(board) == "b2 +0.25, a1 -" and "nan" not in board.svg
+    assert repr(board) == "b2 +.25, a1 -" and ">nan<" not in board.svg
 
 
 def test_boards_stand_side_by_side_in_one_picture():
