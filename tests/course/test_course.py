@@ -10,8 +10,8 @@ from azlab.errors import AzlabError
 from azlab.learning import MonteCarloControl
 
 # From the literature, not from our own counts.
-RIGHT = {"01.1": 5478, "01.2": 131184, "02.1": 57, "02.2": "b2", "02.3": -0.5, "02.4": 88856024095823479632}
-WRONG = {"01.1": 6046, "01.2": 255168, "02.1": 81, "02.2": "a1", "02.3": -0.2, "02.4": 44428012047911739816}
+RIGHT: dict = {"01.1": 5478, "01.2": 131184, "02.1": 57, "02.2": "b2", "02.3": -0.5, "02.4": 88856024095823479632}
+WRONG: dict = {"01.1": 6046, "01.2": 255168, "02.1": 81, "02.2": "a1", "02.3": -0.2, "02.4": 44428012047911739816}
 
 
 def table_of_2x2(games, **settings):
@@ -20,13 +20,13 @@ def table_of_2x2(games, **settings):
     return table
 
 
-RIGHT["02.5"] = table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
-WRONG["02.5"] = table_of_2x2(500)
+RIGHT["02.5"] = lambda: table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
+WRONG["02.5"] = lambda: table_of_2x2(500)
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
 def test_an_exercise_knows_right_from_wrong_and_keeps_its_answer(exercise):
-    right, wrong = RIGHT[exercise.id], WRONG[exercise.id]
+    right, wrong = (answer() if callable(answer) else answer for answer in (RIGHT[exercise.id], WRONG[exercise.id]))
     assert course.verdict(exercise.id, right) == f"{exercise.id}: right."
     for answer in (wrong, "nonsense", [1], ..., None):
         line = course.verdict(exercise.id, answer)
