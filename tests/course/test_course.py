@@ -10,8 +10,8 @@ from azlab.errors import AzlabError
 from azlab.learning import MonteCarloControl
 
 # From the literature, not from our own counts.
-RIGHT: dict = {"01.1": 5478, "01.2": 131184, "02.1": 57, "02.2": "b2", "02.3": -0.5, "02.4": 88856024095823479632}
-WRONG: dict = {"01.1": 6046, "01.2": 255168, "02.1": 81, "02.2": "a1", "02.3": -0.2, "02.4": 44428012047911739816}
+RIGHT: dict = {"01.1": 5478, "01.2": 131184, "03.1": 57, "03.2": "b2", "03.3": -0.5, "03.4": 88856024095823479632}
+WRONG: dict = {"01.1": 6046, "01.2": 255168, "03.1": 81, "03.2": "a1", "03.3": -0.2, "03.4": 44428012047911739816}
 
 
 def table_of_2x2(games, **settings):
@@ -20,8 +20,8 @@ def table_of_2x2(games, **settings):
     return table
 
 
-RIGHT["02.5"] = lambda: table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
-WRONG["02.5"] = lambda: table_of_2x2(500)
+RIGHT["03.5"] = lambda: table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
+WRONG["03.5"] = lambda: table_of_2x2(500)
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
@@ -35,9 +35,9 @@ def test_an_exercise_knows_right_from_wrong_and_keeps_its_answer(exercise):
 
 
 def test_check_prints_one_line_and_returns_nothing(capsys):
-    assert azlab.course.check("02.1", 57) is None
+    assert azlab.course.check("03.1", 57) is None
     assert capsys.readouterr().out == "02.1: right.\n"
-    azlab.course.check("02.1")
+    azlab.course.check("03.1")
     assert "in place of the dots" in capsys.readouterr().out
 
 
@@ -61,4 +61,4 @@ def test_two_lessons_cannot_have_the_same_exercise(monkeypatch):
     monkeypatch.setattr(course, "_EXERCISES", dict(course._EXERCISES))
     course.exercises()
     with pytest.raises(AzlabError, match="two exercises 02.1"):
-        course.exercise("02.1", "again")(lambda answer: True)
+        course.exercise("03.1", "again")(lambda answer: True)

@@ -15,7 +15,7 @@ from .conftest import CHECKOUT
 
 NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
 RULES = Path(__file__).with_name("nbval_sanitize.cfg")
-PROGRAMS = {"02_tabular_go": "gnugo"}  # what a notebook's stored outputs need beside Python
+PROGRAMS = {"03_tabular_go": "gnugo"}  # what a notebook's stored outputs need beside Python
 
 
 def nbval(path, folder):

@@ -15,7 +15,7 @@ from azlab.oracles import oracle
 from azlab.oracles.small_go import SmallGoOracle
 
 
-@exercise("02.1", "3^4 ways to fill the points, less those in which a chain has no liberty")
+@exercise("03.1", "3^4 ways to fill the points, less those in which a chain has no liberty")
 def legal_positions_of_2x2(answer: Any) -> bool:
     """Counted from the definition, not by playing: every chain of a legal position touches an empty point."""
     neighbours = {0: (1, 2), 1: (0, 3), 2: (0, 3), 3: (1, 2)}
@@ -41,13 +41,13 @@ def _best_on_3x3() -> tuple[str, ...]:
     return tuple(oracle(position.game).best_moves(position))
 
 
-@exercise("02.2", "try the kinds of points: corner, edge, centre; how many points does Black end up with after each?")
+@exercise("03.2", "try the kinds of points: corner, edge, centre; how many points does Black end up with after each?")
 def first_move_on_3x3(answer: Any) -> bool:
     game("go", size=3).start().play(answer)  # raises a sentence if it is no move
     return str(answer) in _best_on_3x3()
 
 
-@exercise("02.3", "the first result does not move the old value a little: N is 1, so how much of the old value is left?")
+@exercise("03.3", "the first result does not move the old value a little: N is 1, so how much of the old value is left?")
 def value_after_four_games(answer: Any) -> bool:
     q, counts = np.ones((1, 1)), np.zeros((1, 1), np.int32)
     for result in (-1.0, 1.0, -1.0, -1.0):
@@ -55,14 +55,14 @@ def value_after_four_games(answer: Any) -> bool:
     return bool(abs(float(answer) - q[0, 0]) < 1e-9)
 
 
-@exercise("02.4", "who is to move, what lies on each point, and every move including the pass; Python counts as far as you like")
+@exercise("03.4", "who is to move, what lies on each point, and every move including the pass; Python counts as far as you like")
 def bytes_on_6x6(answer: Any) -> bool:
     points = 6 * 6
     return int(answer) == np.dtype(np.float64).itemsize * 2 * 3**points * (points + 1)
 
 
 @exercise(
-    "02.5", "does every position come up often enough, and can the table tell apart those in which a different move is best?"
+    "03.5", "does every position come up often enough, and can the table tell apart those in which a different move is best?"
 )
 def perfect_on_2x2(answer: Any) -> bool | str:
     exact = SmallGoOracle(Go(size=2, komi=0))
