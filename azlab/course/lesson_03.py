@@ -4,9 +4,15 @@ import functools
 import itertools
 from typing import Any
 
+import numpy as np
+
 from azlab.course import exercise
 from azlab.games import game
+from azlab.games.go import Go
+from azlab.learning.table_history import TableHistory
+from azlab.learning.tabular import MonteCarloControl, learn
 from azlab.oracles import oracle
+from azlab.oracles.small_go import SmallGoOracle
 
 
 @exercise("03.1", "3^4 ways to fill the points, less those in which a chain has no liberty")
@@ -39,3 +45,31 @@ def _best_on_3x3() -> tuple[str, ...]:
 def first_move_on_3x3(answer: Any) -> bool:
     game("go", size=3).start().play(answer)  # raises a sentence if it is no move
     return str(answer) in _best_on_3x3()
+
+
+@exercise("03.3", "the first result does not move the old value a little: N is 1, so how much of the old value is left?")
+def value_after_four_games(answer: Any) -> bool:
+    q, counts = np.ones((1, 1)), np.zeros((1, 1), np.int32)
+    for result in (-1.0, 1.0, -1.0, -1.0):
+        learn(np.zeros((1, 2), np.int64), 1, result, 1.0, q, counts)
+    return bool(abs(float(answer) - q[0, 0]) < 1e-9)
+
+
+@exercise("03.4", "who is to move, what lies on each point, and every move including the pass; Python counts as far as you like")
+def bytes_on_6x6(answer: Any) -> bool:
+    points = 6 * 6
+    return int(answer) == np.dtype(np.float64).itemsize * 2 * 3**points * (points + 1)
+
+
+@exercise(
+    "03.5", "does every position come up often enough, and can the table tell apart those in which a different move is best?"
+)
+def perfect_on_2x2(answer: Any) -> bool | str:
+    exact = SmallGoOracle(Go(size=2, komi=0))
+    if not isinstance(answer, MonteCarloControl) or answer.game != exact.game:
+        return 'Hand over a MonteCarloControl of azlab.game("go", size=2, komi=0).'
+    if answer.games > 10_000:
+        return f"It has learned from {answer.games:,} games; 10,000 have to be enough."
+    states = exact.positions()
+    rate = TableHistory(answer, states, exact.action_scores(states)).perfect_rate()
+    return rate == 1 or f"It keeps the result in {rate:.1%} of the positions that matter."

@@ -16,6 +16,8 @@ _WHERE = {
     "train_supervised": "supervised",
     "several_runs": "supervised",
     "MonteCarloControl": "tabular",
+    "TableAgent": "tabular",
+    "TableHistory": "table_history",
     "ValueGenerations": "generations",
 }
 

@@ -5,6 +5,15 @@ One table Q serves both players: seat 0 picks the largest value of a legal move,
 players try moves: epsilon, the share of random moves, and an optimistic start, which lets untried moves look won.
 
 Rows of the table are found by a hash of what a network would see and whose turn it is, or by another `key` kernel.
+
+Two weaknesses of the source's program are switches, so that their effect can be measured:
+
+    ties="previous"     a tied game learns from the result of the game before (its program sets no return for a tie)
+    key="board"         the table sees stones and turn only, not that the opponent has just passed; section 6.1 reports that the
+                        program never learns when to pass. key="situation" adds the pass and the ko point. The source's remedy, to
+                        pass whenever the opponent does, is `TableAgent(table, answer_pass=True)`.
+
+`discount` below 1 makes an early win worth more than a late one; section 3.1 of the source defines it, its program has none.
 """
 
 import zipfile
@@ -18,6 +27,7 @@ from azlab.games.game import Game, Position
 from azlab.games.kernel import kernel, mix, new_rng, random_below, random_unit, specialise
 
 TIES = ("zero", "previous")
+KEYS = ("planes", "board", "situation")
 
 
 @kernel
@@ -28,6 +38,14 @@ def board_key(states, planes, keys):
         for stone in states[i].board.ravel():
             key = mix(key, np.uint64(stone + 1))
         keys[i] = key | np.uint64(1)
+
+
+@kernel
+def situation_key(states, planes, keys):
+    """A key for Go with simple ko: the stones, whose turn it is, the ko point and whether the last move was a pass."""
+    board_key(states, planes, keys)
+    for i in range(len(states)):
+        keys[i] = mix(keys[i], np.uint64(2 * states[i].ko + states[i].passes)) | np.uint64(1)
 
 
 def _planes_key(states, planes, keys):
@@ -49,31 +67,53 @@ def find_row(keys, key):
     return row
 
 
+@kernel
+def find_rows(keys, wanted, rows):
+    """Write the row of each key in `wanted` into `rows`, -1 where there is none."""
+    for i in range(len(wanted)):
+        row = find_row(keys, wanted[i])
+        rows[i] = row if keys[row] == wanted[i] else -1
+
+
 class MonteCarloControl:
     """A table and its training. `q` [rows, A] holds values for seat 0, `counts` [rows, A] how often each was updated.
 
     epsilon: share of random moves
     optimistic: untried moves look like a win for whoever is to move, else like a draw
     ties: what a drawn game teaches: "zero", or "previous" for the mistake of source S2, the result of the game before
-    key: "planes", or "board" for games with a board and without hidden history (the key of source S2)
+    key: "planes"; "board" for games with a board and without hidden history (the key of source S2, section 5.2); "situation" for
+        Go: the board, the ko point and whether the opponent has just passed
+    discount: what a result is worth one move earlier; 1 for the source's program
     """
 
     def __init__(
-        self, game: Game, epsilon: float = 0.2, optimistic: bool = False, ties: str = "zero", key: str = "planes", seed: int = 0
+        self,
+        game: Game,
+        epsilon: float = 0.2,
+        optimistic: bool = False,
+        ties: str = "zero",
+        key: str = "planes",
+        seed: int = 0,
+        discount: float = 1.0,
     ):
         one_of("ties", ties, TIES)
-        one_of("key", key, ("planes", "board"))
+        one_of("key", key, KEYS)
         if not 0 <= epsilon <= 1:
             raise AzlabError(f"epsilon is a share and must lie between 0 and 1, not {epsilon}.")
-        if key == "board" and (game.dtype.names is None or "board" not in game.dtype.names):
-            raise AzlabError(f"{game.name} has no field `board`; use key='planes'.")
+        if not 0 < discount <= 1:
+            raise AzlabError(f"discount must be above 0 and at most 1, not {discount}.")
+        for field in {"planes": (), "board": ("board",), "situation": ("board", "ko", "passes")}[key]:
+            if field not in (game.dtype.names or ()):
+                raise AzlabError(f"{game.name} has no field `{field}`; use key='planes'.")
         self.game, self.epsilon, self.optimistic, self.ties, self.key = game, float(epsilon), optimistic, ties, key
+        self.discount = float(discount)
         self.games = 0  # played so far
         self.rows = 0  # in use
         self.results = np.zeros(3, np.int64)  # games lost, drawn, won by seat 0
         self._rng = new_rng(seed, 1)
         self._previous = np.zeros(1)
-        self._key_of = board_key if key == "board" else specialise(_planes_key, encode=game.kernels.encode)
+        own = {"board": board_key, "situation": situation_key}
+        self._key_of = own[key] if key in own else specialise(_planes_key, encode=game.kernels.encode)
         self._allocate(1 << 10)
 
     def _allocate(self, rows: int) -> None:
@@ -104,7 +144,7 @@ class MonteCarloControl:
         while games > 0:
             done = loop(
                 games, start, state, legal, planes, path, self._rng, self.epsilon, self.optimistic, self.ties == "previous",
-                self.keys, self.seats, self.q, self.counts, in_use, self.results, self._previous,
+                self.discount, self.keys, self.seats, self.q, self.counts, in_use, self.results, self._previous,
             )  # fmt: skip
             games -= done
             self.games += done
@@ -112,12 +152,37 @@ class MonteCarloControl:
             if games > 0:
                 self._grow()
 
+    def keys_of(self, states: np.ndarray) -> np.ndarray:
+        """What the table knows states [B] by, uint64 [B]; states with the same key share a row."""
+        keys = np.zeros(len(states), np.uint64)
+        self._key_of(states, np.zeros((len(states), *self.game.planes_shape), np.float32), keys)
+        return keys
+
+    def find(self, states: np.ndarray) -> np.ndarray:
+        """The rows of states [B], -1 where the table has none."""
+        rows = np.zeros(len(states), np.int64)
+        find_rows(self.keys, self.keys_of(states), rows)
+        return rows
+
     def row(self, position: Position) -> int | None:
         """The row of a position, None if it was never met."""
-        key = np.zeros(1, np.uint64)
-        self._key_of(position.state, np.zeros((1, *self.game.planes_shape), np.float32), key)
-        row = find_row(self.keys, key[0])
-        return int(row) if self.keys[row] == key[0] else None
+        row = int(self.find(position.state)[0])
+        return row if row >= 0 else None
+
+    def look_up(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the table holds on states [B]: values [B, A] for seat 0, and how often each was updated [B, A].
+
+        A state that was never met has the values with which its row would begin.
+        """
+        rows = self.find(states)
+        start = (1.0 - 2.0 * states["to_move"]) if self.optimistic else np.zeros(len(states))
+        met = (rows >= 0)[:, None]
+        return np.where(met, self.q[rows], start[:, None]), np.where(met, self.counts[rows], 0)
+
+    def greedy_actions(self, states: np.ndarray, legal: np.ndarray | None = None) -> np.ndarray:
+        """The greedy action of each state [B], the first of equals; none is over. Give `legal` [B, A] if you have it."""
+        for_mover = self.look_up(states)[0] * (1.0 - 2.0 * states["to_move"])[:, None]
+        return np.where(self.game.legal_mask(states) if legal is None else legal, for_mover, -np.inf).argmax(axis=1)
 
     def values(self, position: Position) -> dict[str, float]:
         """The learned value of each legal move for seat 0, by name; NaN where the move was never made."""
@@ -129,11 +194,7 @@ class MonteCarloControl:
 
     def best_action(self, position: Position) -> int:
         """The greedy move; the first of equals, and of a position never met."""
-        legal, row = position.legal_actions, self.row(position)
-        if row is None:
-            return legal[0]
-        values = self.q[row, legal]
-        return legal[int(np.argmax(values) if position.to_move == 0 else np.argmin(values))]
+        return int(self.greedy_actions(position.state)[0])
 
     def save(self, file: str | Path) -> None:
         """Write the table as .npz, aside first, so that an older file stays good until the new one is complete."""
@@ -168,12 +229,20 @@ class MonteCarloControl:
 
 
 class TableAgent:
-    """Plays the greedy moves of a table."""
+    """Plays the greedy moves of a table.
 
-    def __init__(self, table: MonteCarloControl, name: str = "table") -> None:
-        self.table, self.name = table, name
+    answer_pass: pass whenever the opponent has just passed, whatever the table says; source S2, section 6.1, plays other programs
+        so, because its games would not end otherwise
+    """
+
+    def __init__(self, table: MonteCarloControl, name: str = "table", answer_pass: bool = False) -> None:
+        if answer_pass and "passes" not in (table.game.dtype.names or ()):
+            raise AzlabError(f"{table.game.name} has no pass that could be answered; leave out answer_pass.")
+        self.table, self.name, self.answer_pass = table, name, answer_pass
 
     def choose(self, position: Position) -> int:
+        if self.answer_pass and position.state["passes"][0]:
+            return position.game.action("pass")
         return self.table.best_action(position)
 
 
@@ -195,12 +264,13 @@ def choose_by_table(legal, values, seat, epsilon, rng):
 
 
 @kernel
-def learn(path, length, result, q, counts):
-    """Move every (row, action) of a game towards its result."""
-    for turn in range(length):
+def learn(path, length, result, discount, q, counts):
+    """Move every (row, action) of a game towards its result, which is worth less the longer it takes from there."""
+    for turn in range(length - 1, -1, -1):
         row, action = path[turn, 0], path[turn, 1]
         counts[row, action] += 1
         q[row, action] += (result - q[row, action]) / counts[row, action]
+        result *= discount
 
 
 @kernel
@@ -227,6 +297,7 @@ def _loop(
     epsilon,
     optimistic,
     repeat_ties,
+    discount,
     keys,
     seats,
     q,
@@ -259,5 +330,5 @@ def _loop(
         if result == 0 and repeat_ties:
             result = previous[0]
         previous[0] = result
-        learn(path, turn, result, q, counts)
+        learn(path, turn, result, discount, q, counts)
     return games

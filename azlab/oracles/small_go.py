@@ -118,6 +118,17 @@ class SimpleKo:
             margin[: self.unfinished] = better
             time[: self.unfinished][changed] = moves
 
+    def reachable(self, start: int) -> np.ndarray:
+        """The unfinished nodes that play can lead to from node `start`, itself included, in order."""
+        seen = np.zeros(self.unfinished, np.bool_)
+        border = np.array([start])
+        while len(border):
+            seen[border] = True
+            after = np.unique(self.children[border])
+            after = after[(after != NONE) & (after < self.unfinished)]
+            border = after[~seen[after]]
+        return np.flatnonzero(seen)
+
     def nodes(self, states: np.ndarray) -> np.ndarray:
         """The node of each unfinished state."""
         board = self.boards.numbers(states)
@@ -326,6 +337,25 @@ class SmallGoOracle(Oracle):
                 nearer = time[self.graph.children[nodes[wins]]] < time[nodes[wins], None]
                 best[going_on[wins]] &= nearer
         return best
+
+    def positions(self) -> np.ndarray:
+        """Every situation that can arise from the empty board: stones, whose turn it is, ko point, pass before; none is over.
+
+        With superko no such list is possible, for there a position is all that was played before.
+        """
+        if self.superko is not None:
+            raise AzlabError("With superko a position is all that was played before; list the positions of ko='simple'.")
+        graph, boards = self.graph, self.graph.boards
+        nodes = graph.reachable(int(graph.nodes(Go(self.game.size, komi=0).new_states(1))[0]))
+        plain, ko = nodes.copy(), np.full(len(nodes), NONE)
+        limited = nodes >= 4 * boards.count
+        plain[limited], ko[limited] = np.divmod(graph.ko_situations[nodes[limited] - 4 * boards.count], boards.cells)
+        states = self.game.new_states(len(nodes))
+        codes = np.flatnonzero(boards.of_code != NONE)[plain // 4]
+        states["board"][:, boards.places] = codes[:, None] // 3 ** np.arange(boards.cells) % 3
+        states["to_move"], states["passes"] = plain // 2 % 2, plain % 2
+        states["ko"] = np.where(ko == NONE, 0, boards.places[ko])
+        return states
 
     def bounds(self, position: Position) -> tuple[float, float]:
         """The most that Black can force and the least that White can, after komi, if neither gains by endless play."""

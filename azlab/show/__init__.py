@@ -12,6 +12,9 @@ _WHERE = {
     "play": "play_board",
     "replay": "replay_board",
     "search": "search_explorer",
+    "beside": "tables",
+    "move_values": "tables",
+    "value_lines": "tables",
 }
 
 __all__ = ["progress", *_WHERE]

@@ -7,9 +7,10 @@ import pytest
 import azlab
 from azlab import course
 from azlab.errors import AzlabError
+from azlab.learning import MonteCarloControl
 
 # Counts are from the literature, not from our own; the others were worked out by hand.
-RIGHT = {
+RIGHT: dict = {
     "00.1": "a3",
     "00.2": "b1",
     "00.3": "a1 b2 b1 c1 c3 a3",
@@ -25,8 +26,10 @@ RIGHT = {
     "02.5": "minimax:9",
     "03.1": 57,
     "03.2": "b2",
+    "03.3": -0.5,
+    "03.4": 88856024095823479632,
 }
-WRONG = {
+WRONG: dict = {
     "00.1": "c3",
     "00.2": "a3",
     "00.3": "a1 b2 c3 c1 a3 b1 c2 b3",
@@ -42,12 +45,24 @@ WRONG = {
     "02.5": "random",
     "03.1": 81,
     "03.2": "a1",
+    "03.3": -0.2,
+    "03.4": 44428012047911739816,
 }
+
+
+def table_of_2x2(games, **settings):
+    table = MonteCarloControl(azlab.game("go", size=2, komi=0), **settings)
+    table.run(games)
+    return table
+
+
+RIGHT["03.5"] = lambda: table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
+WRONG["03.5"] = lambda: table_of_2x2(500)
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
 def test_an_exercise_knows_right_from_wrong_and_keeps_its_answer(exercise):
-    right, wrong = RIGHT[exercise.id], WRONG[exercise.id]
+    right, wrong = (answer() if callable(answer) else answer for answer in (RIGHT[exercise.id], WRONG[exercise.id]))
     assert course.verdict(exercise.id, right) == f"{exercise.id}: right."
     for answer in (wrong, "nonsense", [1], ..., None):
         line = course.verdict(exercise.id, answer)

@@ -14,10 +14,16 @@ THREE = azlab.game("go", size=3, komi=0)
 def test_the_update_is_the_mean_of_all_returns():
     q, counts = np.ones((3, 2)), np.zeros((3, 2), np.int32)
     path = np.array([[0, 1], [2, 0], [0, 1]])  # the same move twice: every visit counts
-    learn(path, 3, -1.0, q, counts)
-    learn(path, 1, 1.0, q, counts)
+    learn(path, 3, -1.0, 1.0, q, counts)
+    learn(path, 1, 1.0, 1.0, q, counts)
     assert q[0, 1] == pytest.approx((-1 - 1 + 1) / 3) and q[2, 0] == -1 and q[1, 1] == 1
     assert counts.tolist() == [[0, 3], [0, 0], [1, 0]]
+
+
+def test_a_discounted_result_is_worth_less_the_longer_it_takes():
+    q, counts = np.zeros((3, 1)), np.zeros((3, 1), np.int32)
+    learn(np.array([[0, 0], [1, 0], [2, 0]]), 3, -1.0, 0.5, q, counts)
+    assert q[:, 0].tolist() == [-0.25, -0.5, -1.0]
 
 
 def test_seat_0_takes_the_largest_and_seat_1_the_smallest_value_equals_at_random():
@@ -91,6 +97,59 @@ def test_drawn_games_teach_zero_or_by_mistake_the_result_before():
     assert (wrong.q[wrong.counts > 0] == -1).mean() > (right.q[right.counts > 0] == -1).mean()
 
 
+def test_only_the_key_of_a_situation_sees_a_pass_and_a_ko():
+    before, after = TWO.from_moves("a1"), TWO.from_moves("a1 pass")
+    passed = TWO.set_up(["a1"], [], to_move=0)  # as after a1 pass, but nobody has passed
+    for key, apart in (("board", False), ("situation", True)):
+        table = MonteCarloControl(TWO, key=key)
+        keys = [int(table.keys_of(position.state)[0]) for position in (after, passed, before)]
+        assert (keys[0] != keys[1]) == apart and keys[2] not in keys[:2]
+        states = THREE.new_states(2)
+        states["ko"] = [0, 5]
+        of_ko = MonteCarloControl(THREE, key=key).keys_of(states)
+        assert (of_ko[0] != of_ko[1]) == apart
+
+
+def test_many_states_are_looked_up_as_one_is():
+    table = MonteCarloControl(TWO, optimistic=True, key="board", seed=1)
+    table.run(20)
+    positions = [TWO.start(), TWO.from_moves("a1"), TWO.from_moves("a1 b2"), TWO.from_moves("a1 b2 b1")]
+    states = np.concatenate([position.state for position in positions])
+    q, counts = table.look_up(states)
+    for k, position in enumerate(positions):
+        known = {TWO.move_name(a): q[k, a] if counts[k, a] else np.nan for a in position.legal_actions}
+        assert table.values(position) == pytest.approx(known, nan_ok=True)
+        assert table.greedy_actions(states)[k] == table.best_action(position)
+    empty = MonteCarloControl(TWO, optimistic=True, key="board")
+    assert empty.look_up(states)[0][:, 0].tolist() == [1, -1, 1, -1] and not empty.look_up(states)[1].any()
+    assert empty.best_action(positions[1]) == positions[1].legal_actions[0]
+
+
+def test_the_trick_of_the_source_answers_a_pass_with_a_pass():
+    table = MonteCarloControl(TWO, key="board", seed=1)
+    table.run(1000)
+    lost = TWO.from_moves("a1 b2 b1 a2")  # White has captured both; if White passes, a pass of Black's loses by four
+    passed = TWO.from_moves("pass a1 pass")  # a pass of White's wins
+    behind = TWO.from_moves("a1 pass b2 pass").play("a2")  # no pass just before
+    assert TableAgent(table, answer_pass=True).choose(passed) == TWO.action("pass")
+    assert TableAgent(table, answer_pass=True).choose(TWO.from_moves([*lost.moves, "b1", "pass"])) == TWO.action("pass")
+    for position in (TWO.start(), lost, behind):
+        assert TableAgent(table, answer_pass=True).choose(position) == table.best_action(position)
+
+
+def test_a_table_that_sees_passes_and_likes_early_wins_passes_where_a_pass_wins():
+    """Source S2, section 6.1: its program never learned when to pass."""
+    states = azlab.oracle(TWO).positions()
+    states = states[states["passes"] == 1]
+    leads = np.zeros(len(states))
+    TWO.kernels.lead(states, leads)
+    ahead = states[leads * (1 - 2 * states["to_move"]) > 0]
+    table = MonteCarloControl(TWO, epsilon=0.5, key="situation", discount=0.95, seed=1)
+    table.run(5000)
+    tried = table.look_up(ahead)[1][:, 4] > 0
+    assert tried.sum() > 30 and (table.greedy_actions(ahead)[tried] == TWO.action("pass")).all()
+
+
 @pytest.mark.parametrize("name", ["tictactoe", "dots_and_boxes"])
 def test_other_small_games_learn_to_beat_a_random_player(name):
     game = azlab.game(name, rows=1, cols=2) if name == "dots_and_boxes" else azlab.game(name)
@@ -126,6 +185,9 @@ def test_a_saved_table_goes_on_where_it_stopped(tmp_path):
         (lambda path: MonteCarloControl(TWO, epsilon=2), "epsilon is a share"),
         (lambda path: MonteCarloControl(TWO, ties="maybe"), "ties must be one of"),
         (lambda path: MonteCarloControl(azlab.game("connect4"), key="board"), "connect4 has no field `board`"),
+        (lambda path: MonteCarloControl(azlab.game("tictactoe"), key="situation"), "tictactoe has no field `ko`"),
+        (lambda path: MonteCarloControl(TWO, discount=0), "discount must be above 0"),
+        (lambda path: TableAgent(MonteCarloControl(azlab.game("tictactoe")), answer_pass=True), "has no pass"),
         (lambda path: MonteCarloControl(TWO).load(path / "none.npz"), "is not a table that can be read"),
         (lambda path: MonteCarloControl(TWO).load(damaged(path)), "is not a table that can be read"),
         (lambda path: MonteCarloControl(TWO).load(other_game(path)), "is the table of another game"),

@@ -190,3 +190,32 @@ def test_states_that_cannot_arise_are_refused(perfect):
     wrong_ko["ko"] = stones.points(3)[4]
     with pytest.raises(AzlabError, match="a ko point out of place.$"):
         perfect(3, "simple").values(wrong_ko)
+
+
+def test_all_positions_are_those_that_play_can_reach(perfect):
+    """On 2x2 found again by playing every move; on 3x3 random games must not leave the list."""
+
+    def known(states):
+        return {(s["board"].tobytes(), int(s["to_move"]), int(s["ko"]), int(s["passes"])) for s in states}
+
+    game = perfect(2, "simple").game
+    found, border = {}, [game.start()]
+    while border:
+        position = border.pop(0)
+        mark = next(iter(known(position.state)))
+        if mark not in found and not position.over:
+            found[mark] = position
+            if position.ply < 20:
+                border += [position.play(move) for move in position.legal_moves]
+    states = perfect(2, "simple").positions()
+    assert known(states) == set(found) and len(states) == len(found) == 170
+    listed = known(perfect(3, "simple").positions())
+    three, rng = perfect(3, "simple").game, np.random.default_rng(1)
+    for _ in range(20):
+        position = three.start()
+        while not position.over:
+            assert known(position.state) <= listed
+            position = position.play(int(rng.choice(position.legal_actions)))
+    assert len(listed) == len(perfect(3, "simple").positions()) and not perfect(3, "simple").positions()["over"].any()
+    with pytest.raises(AzlabError, match="list the positions of ko='simple'"):
+        perfect(2, "positional").positions()

@@ -1,0 +1,85 @@
+"""Pictures of what a table has learned: numbers on a board, and the lines of figures 6.1 and 6.2 of source S2."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from azlab.errors import AzlabError
+from azlab.games.game import Position
+from azlab.show.board import draw
+
+if TYPE_CHECKING:
+    from azlab.learning.table_history import TableHistory
+
+
+PLATE = 0.92  # side of the square under a number, so that no line of the board runs through it
+GAP = 12  # pixels between two boards
+
+
+class Board:
+    """A board with numbers on it, for a notebook; as text it is a line."""
+
+    def __init__(self, svg: str, line: str) -> None:
+        self.svg, self.line = svg, line
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"image/svg+xml": self.svg, "text/plain": self.line}
+
+    def __repr__(self) -> str:
+        return self.line
+
+
+def move_values(position: Position, values: Mapping[str, float], title: str = "", form: str = "+.2f") -> Board:
+    """The board of `position` with the value of each move on its point; those without a point, such as a pass, stand below.
+
+    A zero before the decimal point is left out, for want of room.
+    """
+    picture = position.game.picture(position)
+    words = {move: "" if np.isnan(value) else re.sub(r"\b0\.", ".", f"{value:{form}}") for move, value in values.items()}
+    below = []
+    for move, word in words.items():
+        spot = position.game.spot(position.game.action(move))
+        if spot is None:
+            below.append(f"{move} {word}")
+        else:
+            picture.square(spot[0] - PLATE / 2, spot[1] - PLATE / 2, PLATE)
+            picture.label(*spot, word)
+    caption = ": ".join(part for part in (title, ", ".join(below)) if part)
+    line = ", ".join(f"{move} {word or '-'}" for move, word in words.items())
+    return Board(draw(picture, caption), f"{title}: {line}" if title else line)
+
+
+def beside(*boards: Board | Position) -> Board:
+    """Boards next to each other as one picture."""
+    x, height, parts = 0.0, 0.0, []
+    for board in boards:
+        size = re.match(r'<svg xmlns="[^"]*" width="([\d.]+)" height="([\d.]+)"', board.svg)
+        assert size is not None
+        parts.append(board.svg.replace("<svg ", f'<svg x="{x:g}" ', 1))
+        x, height = x + float(size[1]) + GAP, max(height, float(size[2]))
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{x - GAP:g}" height="{height:g}" viewBox="0 0 {x - GAP:g} {height:g}">'
+    )
+    return Board(head + "".join(parts) + "</svg>", "\n".join(map(repr, boards)))
+
+
+def value_lines(history: "TableHistory", upto: Sequence[int], pairs: int = 1000, seed: int = 0) -> Any:
+    """A figure with a panel for each number of games in `upto`: the values over time of `pairs` pairs, or of all."""
+    from matplotlib.figure import Figure
+
+    if not history.games:
+        raise AzlabError("This history is empty; run it first.")
+    q, games = history.q, np.array(history.games)
+    chosen = np.sort(np.random.default_rng(seed).permutation(q.shape[1])[:pairs])
+    figure = Figure(figsize=(3.6 * len(upto), 3.0), layout="constrained")
+    for axes, last in zip(figure.subplots(1, len(upto), squeeze=False, sharey=True)[0], upto, strict=True):
+        shown = games <= last
+        axes.plot(games[shown], q[shown][:, chosen], linewidth=0.6, alpha=0.5)
+        axes.set(title=f"{last:,} games", xlabel="games", xlim=(0, last), ylim=(-1.05, 1.05))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value < 1e6 else f"{value / 1e6:g} M")
+        axes.locator_params(axis="x", nbins=3)
+        axes.grid(alpha=0.3)
+    figure.axes[0].set_ylabel("Q(s, a), for Black")
+    return figure
