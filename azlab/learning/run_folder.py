@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.games.game import Game
 from azlab.learning.config import AlphaZeroConfig, differences
-from azlab.learning.replay import Examples
+from azlab.learning.replay import Examples, as_bytes
 from azlab.nets.weights import write_aside
 
 MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
@@ -53,7 +54,8 @@ class RunFolder:
     def begin(self, config: AlphaZeroConfig) -> None:
         """Write the config of a new run, or see that an old one has the same."""
         if self.config_file.is_file():
-            changed = [name for name in differences(self.config(), config) if name not in MAY_CHANGE]
+            wanted = AlphaZeroConfig.from_toml(config.to_toml())  # as the file has it: lists are tuples there
+            changed = [name for name in differences(self.config(), wanted) if name not in MAY_CHANGE]
             if changed:
                 raise AzlabError(
                     f"The run in {self.path} was begun with other settings ({', '.join(changed)}). Take another folder for the "
@@ -69,11 +71,11 @@ class RunFolder:
         with _said(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             file = (self.path / ".lock").open("w")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise AzlabError(f"Another process is training in {self.path}.") from None
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                raise AzlabError(f"Another process is training in {self.path}.") from None
         try:
             yield
         finally:
@@ -118,18 +120,18 @@ class RunFolder:
             save_optimiser(aside / "optimiser.safetensors")
             for k, arrays in enumerate(unfinished):
                 save_arrays(aside / f"games{k}.npz", arrays)
-            (aside / "metrics.json").write_text(json.dumps(metrics))
+            write_aside(aside / "metrics.json", lambda file: file.write_text(json.dumps(metrics)))
             aside.replace(folder / f"{iteration:05}")
             _sync(folder)
         self._complete_metrics(iteration)
         for path in folder.glob("[0-9]*"):
-            if int(path.name) < iteration - 1:
+            if path.name.isdigit() and int(path.name) < iteration - 1:
                 shutil.rmtree(path, ignore_errors=True)
 
     def unfinished(self, iteration: int) -> list[dict[str, np.ndarray]]:
         """The unfinished games of each worker after an iteration."""
         folder = self.path / "checkpoint" / f"{iteration:05}"
-        return [load_arrays(path) for path in sorted(folder.glob("games*.npz"))]
+        return [load_arrays(path) for path in sorted(folder.glob("games*.npz"), key=lambda path: int(path.stem[5:]))]
 
     # --- metrics --------------------------------------------------------------------------------------------------
 
@@ -165,11 +167,10 @@ class RunFolder:
         kept = [row for row in self.matches() if row["iteration"] <= iteration]
         if (self.path / "matches.jsonl").is_file():
             self._write("matches.jsonl", "".join(json.dumps(row) + "\n" for row in kept).encode())
-
-
-def as_bytes(states: np.ndarray) -> np.ndarray:
-    """States as uint8 [B, size], which any program can read."""
-    return np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+        shutil.rmtree(self.path / "checkpoint" / ".new", ignore_errors=True)
+        for place in (self.path, self.path / "games", self.path / "nets"):
+            for path in place.glob(".*.[0-9]*.*"):  # what `write_aside` had begun
+                path.unlink(missing_ok=True)
 
 
 def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
@@ -187,7 +188,7 @@ def load_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise AzlabError(f"{path} cannot be read ({error}); the run cannot go on from it.") from None
 
 
