@@ -79,8 +79,9 @@ class Symmetry:
 
     def on_planes(self, planes: np.ndarray) -> np.ndarray:
         """Move encoded planes [..., H, W] along with the board."""
-        moved = np.empty_like(planes).reshape(*planes.shape[:-2], -1)
-        moved[..., self.cells] = planes.reshape(*planes.shape[:-2], -1)
+        flat = *planes.shape[:-2], len(self.cells)
+        moved = np.empty_like(planes).reshape(flat)
+        moved[..., self.cells] = planes.reshape(flat)
         return moved.reshape(planes.shape)
 
 

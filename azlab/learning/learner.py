@@ -173,7 +173,7 @@ class TorchLearner:
         state = self._optimiser.state_dict()
         for key, tensor in read_safetensors(optimiser)[1].items():
             place, name = key.split(".")
-            state["state"].setdefault(int(place), {})[name] = tensor
+            state["state"].setdefault(int(place), {})[name] = tensor.clone()  # not a part of the file
         self._optimiser.load_state_dict(state)
 
 
@@ -222,8 +222,8 @@ class KerasLearner:
         from azlab.nets.weights import save_keras
 
         save_keras(self.net, weights)
-        numbers = {f"{k}": np.array(variable) for k, variable in enumerate(self._optimiser.variables)}
-        numbers |= {f"random.{k}": np.array(variable) for k, variable in enumerate(self._random)}
+        numbers = {f"{k}": np.asarray(variable.numpy()) for k, variable in enumerate(self._optimiser.variables)}
+        numbers |= {f"random.{k}": np.asarray(variable.numpy()) for k, variable in enumerate(self._random)}
         write_aside(optimiser, lambda aside: aside.write_bytes(save(numbers)))
 
     def load(self, weights: Path, optimiser: Path | None = None) -> None:

@@ -123,10 +123,7 @@ class RunFolder:
             write_aside(aside / "metrics.json", lambda file: file.write_text(json.dumps(metrics)))
             aside.replace(folder / f"{iteration:05}")
             _sync(folder)
-        self._complete_metrics(iteration)
-        for path in folder.glob("[0-9]*"):
-            if path.name.isdigit() and int(path.name) < iteration - 1:
-                shutil.rmtree(path, ignore_errors=True)
+        self._complete(iteration)
 
     def unfinished(self, iteration: int) -> list[dict[str, np.ndarray]]:
         """The unfinished games of each worker after an iteration."""
@@ -143,13 +140,16 @@ class RunFolder:
             return []
         return _whole_lines(lines)
 
-    def _complete_metrics(self, iteration: int) -> None:
-        """Bring metrics.jsonl to `iteration`: the checkpoint has its last line, and later lines do not count."""
+    def _complete(self, iteration: int) -> None:
+        """Bring metrics.jsonl to `iteration`: the checkpoint has its last line, and later lines do not count. Remove old checkpoints."""
         if iteration == 0:
             return
         rows = [row for row in self.metrics() if row["iteration"] < iteration]
         last = json.loads((self.path / "checkpoint" / f"{iteration:05}" / "metrics.json").read_text())
         self._write("metrics.jsonl", "".join(json.dumps(row) + "\n" for row in [*rows, last]).encode())
+        for path in (self.path / "checkpoint").glob("[0-9]*"):
+            if path.name.isdigit() and int(path.name) < iteration - 1:
+                shutil.rmtree(path, ignore_errors=True)
 
     def add_match(self, row: dict[str, Any]) -> None:
         """Keep the result of an evaluation match."""
@@ -163,7 +163,7 @@ class RunFolder:
 
     def go_back(self, iteration: int) -> None:
         """Forget what an unfinished iteration wrote."""
-        self._complete_metrics(iteration)
+        self._complete(iteration)
         kept = [row for row in self.matches() if row["iteration"] <= iteration]
         if (self.path / "matches.jsonl").is_file():
             self._write("matches.jsonl", "".join(json.dumps(row) + "\n" for row in kept).encode())
