@@ -141,7 +141,7 @@ class RunFolder:
         return _whole_lines(lines)
 
     def _complete(self, iteration: int) -> None:
-        """Bring metrics.jsonl to `iteration`: the checkpoint has its last line, and later lines do not count. Remove old checkpoints."""
+        """Bring metrics.jsonl to `iteration` (the checkpoint has its line, later ones do not count); remove old checkpoints."""
         if iteration == 0:
             return
         rows = [row for row in self.metrics() if row["iteration"] < iteration]

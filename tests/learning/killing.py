@@ -16,7 +16,7 @@ from pathlib import Path
 import safetensors.torch  # noqa: F401
 import torch  # noqa: F401
 
-import azlab.learning.alphazero  # noqa: F401
+import azlab.learning.alphazero
 import azlab.oracles  # noqa: F401
 from azlab.cli import main
 from azlab.learning import progress

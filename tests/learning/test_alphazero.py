@@ -20,15 +20,15 @@ from azlab.nets.weights import read_safetensors
 # A run that does everything a run can do, in less than two seconds.
 FULL = {
     "selfplay__search_value": 0.3, "training__merge": 0.5, "training__window": ((1, 60), (3, 120)), "gate__score": 0.5,
-    "gate__games": 8, "evaluation__games": 8, "evaluation__positions": "reachable", "evaluation__count": 30, "evaluation__opponents": ("random",),
-    "evaluation__earlier": 1,
+    "gate__games": 8, "evaluation__positions": "reachable", "evaluation__count": 30, "evaluation__opponents": ("random",),
+    "evaluation__earlier": 1, "evaluation__games": 8,
 }  # fmt: skip
 # The other half of the settings, with threads.
 THREADS = {
-    "selfplay__workers": 2, "selfplay__random_plies": 3, "selfplay__cache": 500, "selfplay__count_new": True, "selfplay__games": 7,
+    "selfplay__workers": 2, "selfplay__random_plies": 3, "selfplay__cache": 500, "selfplay__count_new": True,
     "loss__optimiser": "adam", "training__rate": ((1, 0.002),), "net__reply": True, "evaluation__opponents": ("random",),
     "selfplay__clock_start": 40, "selfplay__clock_per_turn": 4, "search__kl_threshold": 1e-4, "search__kl_step": 3,
-    "search__simulations": 12, "evaluation__every": 2,
+    "selfplay__games": 7, "search__simulations": 12, "evaluation__every": 2,
 }  # fmt: skip
 
 
@@ -130,11 +130,9 @@ def test_a_run_killed_again_and_again_equals_one_that_never_was(tiny, tmp_path, 
     moments = [*writes, *phases, ["after write", 11], *times, ["before write", 10], ["never"]]
     ended, errors = train_and_kill(tmp_path / "killed", config, moments)
     assert ended[-1][1:] == [0, 3]
-    codes = {moment[0]: set() for moment, *_ in ended}
-    for moment, code, _ in ended[:-1]:
-        codes[moment[0]].add(code)
-    assert codes["before write"] | codes["after write"] == {-9}  # all of them were really killed ...
-    assert -9 in codes["progress"] and 130 in codes["interrupt"] and "goes on from there" in errors
+    assert all(code == -9 for moment, code, finished in ended if "write" in moment[0] and finished < 3)
+    codes = [code for _, code, _ in ended]
+    assert codes.count(-9) > 15 and codes.count(130) > 0 and "goes on from there" in errors  # they were really killed ...
     assert len({finished for *_, finished in ended}) > 2  # ... in different iterations
     assert_same_runs(tmp_path / "whole", tmp_path / "killed")
 
@@ -151,10 +149,10 @@ def test_a_resumed_run_has_the_same_state_as_one_that_goes_on(whole, tiny):
     [
         ("playing", 1),
         ("training", 1),
-        ("gate", 1),
+        ("gate", 2),
         ("testing", 1),
         ("playing random", 1),
-        ("playing version 1", 1),
+        ("playing version 2", 1),
         ("iteration", 2),
     ],
 )

@@ -26,8 +26,8 @@ OTHER = AlphaZeroConfig(
     ),
     test_search=SearchConfig(simulations=9, reuse_tree=True, leaves=3),
     selfplay=SelfPlayConfig(
-        games=33, workers=3, positions=77, count_new=True, random_plies=4, search_value=0.5, discount=0.75, cache=11, clock_start=99,
-        clock_per_turn=7, flip_every_ply=True,
+        games=33, workers=3, positions=77, count_new=True, random_plies=4, search_value=0.5, discount=0.75, cache=11,
+        clock_start=99, clock_per_turn=7, flip_every_ply=True,
     ),
     loss=LossConfig("adam", value_weight=0.01, reply_weight=0.5, weight_decay=1e-5, clip=0.5, symmetries=False),
     training=TrainingConfig(

@@ -1,6 +1,7 @@
 import threading
 import time
 from dataclasses import replace
+from itertools import pairwise
 from threading import Event
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_examples_are_what_the_games_played_again_say(name, options, settings, c
         assert result == pytest.approx(result2, abs=1e-5) and result.sum() == pytest.approx(1, abs=1e-5)
         replies += bool(reply.any())
     for moves in worker.ended:
-        extra_turns += sum(one[0]["to_move"] == two[0]["to_move"] for one, two in zip(moves, moves[1:]))
+        extra_turns += sum(one[0]["to_move"] == two[0]["to_move"] for one, two in pairwise(moves))
     assert replies > 20 and (extra_turns > 20) == (name == "dots_and_boxes")
     assert sum(part.games for part in parts) == len(worker.ended) == sum(sum(part.wins) for part in parts)
     moves = sum(map(len, worker.ended)) + sum(map(len, worker.going))
