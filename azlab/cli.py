@@ -58,6 +58,8 @@ def _option(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"an option looks like size=9, not {text!r}")
+    if value in ("true", "false"):  # as config files spell them
+        return key, value == "true"
     try:
         return key, ast.literal_eval(value)
     except (ValueError, SyntaxError):
@@ -206,6 +208,8 @@ def _train(args: argparse.Namespace) -> int:
 
     from azlab.learning.config import AlphaZeroConfig, preset, presets
 
+    if args.preset and "=" in args.preset:  # no preset, only settings
+        args.options, args.preset = [_option(args.preset), *args.options], None
     if args.config is None and args.preset is None:
         raise AzlabError(f"Say what to train: a preset ({', '.join(presets())}) or --config FILE.")
     config = AlphaZeroConfig.load(args.config) if args.config else preset(args.preset)
@@ -269,7 +273,11 @@ def _run(args: argparse.Namespace) -> int:
     if args.curves:
         from azlab.show import curves
 
-        curves(args.folder).savefig(args.curves)
+        figure = curves(args.folder)
+        try:
+            figure.savefig(args.curves)
+        except (OSError, ValueError) as error:  # a folder that cannot be written, or a kind of picture that is not known
+            raise AzlabError(f"The curves cannot be drawn to {args.curves}: {error}") from None
         print(f"The curves are in {args.curves}.")
     tests = {}
     if args.test:

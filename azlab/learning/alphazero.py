@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,11 @@ class AlphaZero:
         self.progress = progress or silent
         self.command = command  # that began the run, for the record
         self.game = self.config.rules()
+        self._test: Graded | None = None
+        self._start()
+
+    def _start(self) -> None:
+        """The state of a run before its first iteration."""
         self.learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
         self.evaluators = [self.learner.evaluator(max(1, cores() // workers)) for _ in range(workers)]
@@ -76,7 +82,7 @@ class AlphaZero:
         self.replay = Replay(self.game, self.config.training.merge)
         self.iteration = 0
         self.metrics: list[dict[str, Any]] = []
-        self._test: Graded | None = None
+        self._is_between = True  # no iteration was begun and not finished
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
@@ -86,19 +92,24 @@ class AlphaZero:
             self.folder.begin(self.config)
             if self.command:
                 self.folder.set_command(self.command)
+            self.folder.go_back(self.folder.iteration())
             self.resume()
+            self._prepare_evaluation()
             while self.iteration < self.config.iterations and not self._is_time_up():
                 self._iterate(self.iteration + 1)
         return self.metrics
 
     def resume(self) -> None:
-        """Take over the state of the last finished iteration in the folder."""
+        """Take over the state of the last finished iteration in the folder, also after Ctrl-C in the one that followed."""
         done = self.folder.iteration()
-        if done == self.iteration:
-            return
-        self.folder.go_back(done)
+        if done != self.iteration or not self._is_between:
+            self._start()
+            self._take_over(done)
         self.metrics = self.folder.metrics()
-        self.replay = Replay(self.game, self.config.training.merge)
+
+    def _take_over(self, done: int) -> None:
+        if done == 0:
+            return
         for iteration in range(1, done + 1):
             self.progress("reading games", iteration, done)
             self.replay.add(self.folder.load_games(iteration, self.game))
@@ -109,14 +120,16 @@ class AlphaZero:
         self._refresh()
         self.iteration = done
 
-    def _is_time_up(self) -> bool:
-        spent = sum(row["seconds"] for row in self.metrics)
+    def _is_time_up(self, more: float = 0.0) -> bool:
+        """Whether the hours are used up, after `more` seconds of the present iteration."""
+        spent = sum(row["seconds"] for row in self.metrics) + more
         return 0 < self.config.hours * 3600 <= spent
 
     def _iterate(self, iteration: int) -> None:
         """One iteration, which counts once its checkpoint is written."""
         begin, cpu = time.perf_counter(), time.process_time()
         row: dict[str, Any] = {"iteration": iteration}
+        self._is_between = False
         row |= self._play(iteration)
         played = time.perf_counter()
         row |= self._learn(iteration)
@@ -124,8 +137,8 @@ class AlphaZero:
         self.learner.save(self.folder.net_file(iteration, self.learner.suffix), self._optimiser_aside())
         if self.config.gate.score:
             row |= self._gate(iteration)
-        last = iteration == self.config.iterations
         before = time.perf_counter()
+        last = iteration == self.config.iterations or self._is_time_up(before - begin)
         if iteration % self.config.evaluation.every == 0 or last:
             row |= self._evaluate(iteration)
         row["evaluation_seconds"] = time.perf_counter() - before
@@ -134,7 +147,7 @@ class AlphaZero:
         row["total_seconds"] = row["seconds"] + (self.metrics[-1]["total_seconds"] if self.metrics else 0.0)
         unfinished = [worker.unfinished() for worker in self.selfplay.workers]
         self.folder.finish(iteration, self._optimiser_aside().replace, unfinished, row)
-        self.iteration = iteration
+        self.iteration, self._is_between = iteration, True
         self.metrics.append(row)
         self.progress("iteration", iteration, self.config.iterations, **row)
 
@@ -154,23 +167,29 @@ class AlphaZero:
     def _play(self, iteration: int) -> dict[str, Any]:
         """Self-play until enough examples are there; they go into the window and to disk."""
         config, found = self.config.selfplay, nothing_collected(self.game)
-        counted, fresh, rounds, done = 0, 0, 0, 0
-
-        def report(count: int) -> None:
-            nonlocal done
-            done += count
-            self.progress("playing", min(done, config.positions), config.positions)
-
+        counted, fresh, rounds = 0, 0, 0
         while counted < config.positions:
-            done = counted
+            report = self._counter("playing", config.positions, counted)
             part = self.selfplay.play(config.positions - counted, [*self._seed(iteration, PLAY), rounds], report)
             new = self.replay.add(part.examples)
             found, fresh, rounds = together(self.game, [found, part]), fresh + new, rounds + 1
             counted += new if config.count_new else part.examples.size
-            if config.count_new and new * 100 < part.examples.size:
+            if config.count_new and 100 * (fresh + 1) < found.examples.size:
                 raise AzlabError("Fewer than 1 in 100 positions played are new: this game is explored. Set count_new = false.")
         self.folder.save_games(iteration, found.examples)
         return _facts_of_play(found, fresh)
+
+    def _counter(self, what: str, total: int, done: int = 0) -> Callable[[int], None]:
+        """A function for several threads that adds up what they have done and reports it."""
+        lock = Lock()
+
+        def report(count: int) -> None:
+            nonlocal done
+            with lock:  # listeners need not be made for threads
+                done = min(done + count, total)
+                self.progress(what, done, total)
+
+        return report
 
     # --- train ----------------------------------------------------------------------------------------------------
 
@@ -232,17 +251,21 @@ class AlphaZero:
         """Accuracy on graded positions, and matches against fixed agents and earlier versions, from which Elo is fitted."""
         config = self.config.evaluation
         row: dict[str, Any] = {}
-        if config.positions:
-            row |= self._accuracy()
+        if self._test is not None:
+            row |= self._accuracy(self._test)
         seed = 1000 * self.config.seed + iteration
         search = self.config.test_search
         me = self._player(self.evaluators[0], search, f"version {iteration}", seed)
-        opponents: list[Any] = [agent_by_name(name, seed) for name in config.opponents]
+        opponents = self._opponents(seed)
         evaluated = [old["iteration"] for old in self.metrics if "elo" in old][-config.earlier :] if config.earlier else []
         opponents += [self._player(self._version(old), search, f"version {old}", seed + 1) for old in evaluated]
         for opponent in opponents:
             report = functools.partial(self.progress, f"playing {opponent.name}")
-            played = match(me, opponent, config.games, self.game, seed=seed, progress=report)
+            try:
+                played = match(me, opponent, config.games, self.game, seed=seed, progress=report)
+            finally:
+                if hasattr(opponent, "close"):
+                    opponent.close()
             self._check_complete(played)
             result = [played.wins, played.draws, played.losses]
             self.folder.add_match({"iteration": iteration, "player": me.name, "opponent": opponent.name, "result": result})
@@ -256,20 +279,28 @@ class AlphaZero:
         if not played.complete:  # a match catches Ctrl-C and returns what it has
             raise KeyboardInterrupt
 
-    def _accuracy(self) -> dict[str, float]:
+    def _opponents(self, seed: int) -> list[Any]:
+        """The agents of the config, ready to play."""
+        opponents = [agent_by_name(name, seed) for name in self.config.evaluation.opponents]
+        for opponent in opponents:
+            if hasattr(opponent, "prepare"):
+                opponent.prepare(self.game)
+        return opponents
+
+    def _prepare_evaluation(self) -> None:
+        """Find positions and opponents before the first iteration, not after it: what is wrong with them is said at once."""
+        for opponent in self._opponents(0):
+            if hasattr(opponent, "close"):
+                opponent.close()
         config = self.config.evaluation
-        if self._test is None:
+        if config.positions and self._test is None:
             self.progress("grading positions", 0, 1)
             self._test = graded(self.game, config.positions, config.count, self.config.seed)
-        done = 0
 
-        def report(count: int) -> None:
-            nonlocal done
-            done += count
-            self.progress("testing", done, len(self._test.states))  # type: ignore[union-attr]
-
-        known = network_accuracy(self.evaluators[0], self._test)
-        return known | search_accuracy(self.evaluators, self._test, self.config.test_search, 0, report)
+    def _accuracy(self, test: Graded) -> dict[str, float]:
+        known = network_accuracy(self.evaluators[0], test)
+        report = self._counter("testing", len(test.states))
+        return known | search_accuracy(self.evaluators, test, self.config.test_search, 0, report)
 
     def _elo(self, name: str) -> float | None:
         """The player's Elo from all matches so far; the first version, or the first opponent, stands at 0."""

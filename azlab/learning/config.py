@@ -1,6 +1,7 @@
 """The settings of a training run: one frozen dataclass, written to and read from TOML. Switches, not forks."""
 
 import dataclasses
+import json
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,11 @@ class TrainingConfig:
         for name in ("window", "passes", "rate", "rate_cycle", "momentum_cycle"):
             if getattr(self, name) or name in ("window", "passes", "rate"):
                 check_points(name, getattr(self, name))
+        if min(size for _, size in self.window) < 1:
+            raise AzlabError(f"A window holds at least one example, not {self.window!r}.")
+        for name in ("merge", "momentum"):
+            if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
+                raise AzlabError(f"{name} must lie between 0 and 1, not {getattr(self, name)!r}.")
 
     def rate_at(self, iteration: int, share: float) -> float:
         """The learning rate after `share` of an iteration."""
@@ -67,6 +73,7 @@ class GateConfig:
         if not isinstance(self.score, int | float) or not 0 <= self.score <= 1:
             raise AzlabError(f"The gate's score lies between 0 and 1, not {self.score!r}.")
         whole_number("games", self.games, 2, 10**6)
+        _check_even("The gate's games", self.games)
         whole_number("simulations", self.simulations, 0, 10**7)
 
 
@@ -90,6 +97,14 @@ class EvaluationConfig:
     def __post_init__(self) -> None:
         for name, low in (("every", 1), ("count", 0), ("earlier", 0), ("games", 2)):
             whole_number(name, getattr(self, name), low, 10**7)
+        _check_even("The games of a match", self.games)
+        if not isinstance(self.opponents, tuple | list) or not all(isinstance(name, str) for name in self.opponents):
+            raise AzlabError(f'opponents is a list of agents, such as ["random", "uct:1000"], not {self.opponents!r}.')
+
+
+def _check_even(name: str, games: int) -> None:
+    if games % 2:
+        raise AzlabError(f"{name} must be even in number, since every opening is played from both seats; try {games + 1}.")
 
 
 @dataclass(frozen=True)
@@ -155,7 +170,7 @@ class AlphaZeroConfig:
     def load(cls, path: str | Path) -> "AlphaZeroConfig":
         """Read a config file."""
         try:
-            return cls.from_toml(Path(path).read_text(), str(path))
+            return cls.from_toml(Path(path).read_text("utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise AzlabError(f"{path} cannot be read: {error}.") from None
 
@@ -200,10 +215,14 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML has the escapes of JSON
     if isinstance(value, tuple | list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    return repr(value)
+    if hasattr(value, "__index__"):  # numpy's numbers too
+        return repr(int(value))
+    if hasattr(value, "__float__"):
+        return repr(float(value))
+    raise AzlabError(f"A config file holds numbers, texts and lists of them, not {value!r}.")
 
 
 def _build(kind: Any, values: dict[str, Any], where: str) -> Any:
@@ -212,11 +231,11 @@ def _build(kind: Any, values: dict[str, Any], where: str) -> Any:
     given: dict[str, Any] = {}
     for name, value in values.items():
         if name not in hints:
-            raise AzlabError(f"{where} has no setting {name!r}; it has {', '.join(hints)}.")
+            raise AzlabError(f"{where}: there is no setting {name!r}; there are {', '.join(hints)}.")
         if dataclasses.is_dataclass(hints[name]):
             if not isinstance(value, dict):
                 raise AzlabError(f"{where}: {name} is a section, not {value!r}.")
-            given[name] = _build(hints[name], value, f"{where}, section [{name}],")
+            given[name] = _build(hints[name], value, f"{where}, section [{name}]")
         else:
             given[name] = _fitting(value, hints[name], f"{where}: {name}")
     try:
@@ -238,4 +257,4 @@ def _fitting(value: Any, hint: Any, name: str) -> Any:
 
 
 def _as_tuples(value: Any) -> Any:
-    return tuple(_as_tuples(item) for item in value) if isinstance(value, list) else value
+    return tuple(_as_tuples(item) for item in value) if isinstance(value, tuple | list) else value

@@ -5,8 +5,9 @@ could have taken it. Network accuracy asks the policy alone.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class Graded(NamedTuple):
 def graded(game: Game, source: str, count: int = 0, seed: int = 0) -> Graded:
     """Positions to test on: "reachable", all of them that are not over; "random", from random games; or a data set's name.
 
-    `count` takes so many of them (0: all; "random" needs a number). Moves that cannot be wrong are left in only for "reachable".
+    `count` takes so many of them (0: all; "random" needs a number).
     """
     rng = np.random.default_rng(seed)
     if source == "random":
@@ -125,11 +126,13 @@ def search_moves(
 ) -> np.ndarray:
     """The most visited move of each state, chance deciding among equals, int64 [N]; one thread for each evaluator."""
     config = replace(config, noise=0.0, cap_probability=1.0, reuse_tree=False, leaves=1)
-    game = evaluators[0].game
+    game, stop = evaluators[0].game, Event()
 
-    def search(evaluator: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def search(evaluator: Any, rows: np.ndarray) -> np.ndarray:
         moves = np.empty(len(rows), np.int64)
         for start in range(0, len(rows), BATCH):
+            if stop.is_set():
+                break
             part = rows[start : start + BATCH]
             searcher = Searcher(game, len(part), evaluator, config, seed=int(part[0]))
             searcher.start(states[part])
@@ -142,12 +145,18 @@ def search_moves(
                 )
             if progress is not None:
                 progress(len(part))
-        return rows, moves
+        return moves
 
     chosen = np.empty(len(states), np.int64)
     with ThreadPoolExecutor(len(evaluators)) as pool:
-        for rows, moves in pool.map(search, evaluators, np.array_split(np.arange(len(states)), len(evaluators))):
-            chosen[rows] = moves
+        parts = np.array_split(np.arange(len(states)), len(evaluators))
+        futures = [pool.submit(search, evaluator, part) for evaluator, part in zip(evaluators, parts, strict=True)]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()  # where one failed or Ctrl-C came, the others need not go on
+        for future, part in zip(futures, parts, strict=True):
+            chosen[part] = future.result()
     return chosen
 
 

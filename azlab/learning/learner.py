@@ -195,7 +195,7 @@ class TorchLearner:
         state = self._optimiser.state_dict()
         for key, tensor in read_safetensors(optimiser)[1].items():
             place, name = key.split(".")
-            state["state"].setdefault(int(place), {})[name] = tensor
+            state["state"].setdefault(int(place), {})[name] = tensor.clone()  # not a part of the file
         self._optimiser.load_state_dict(state)
 
 
@@ -220,6 +220,8 @@ class KerasLearner:
         is_adam = config.optimiser == "adam"
         self._optimiser = keras.optimizers.Adam() if is_adam else keras.optimizers.SGD(momentum=momentum)
         self._optimiser.build(model.trainable_variables)
+        known = {id(variable) for variable in model.weights}
+        self._random = [variable for variable in model.variables if id(variable) not in known]  # states of dropout
         self._step = _keras_step(model, self._optimiser, config)
 
     def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
@@ -254,7 +256,8 @@ class KerasLearner:
         from azlab.nets.weights import save_keras
 
         save_keras(self.net, weights)
-        numbers = {f"{k}": np.array(variable) for k, variable in enumerate(self._optimiser.variables)}
+        numbers = {f"{k}": np.asarray(variable.numpy()) for k, variable in enumerate(self._optimiser.variables)}
+        numbers |= {f"random.{k}": np.asarray(variable.numpy()) for k, variable in enumerate(self._random)}
         write_aside(optimiser, lambda aside: aside.write_bytes(save(numbers)))
 
     def load(self, weights: Path, optimiser: Path | None = None) -> None:
@@ -265,6 +268,9 @@ class KerasLearner:
         numbers = {} if optimiser is None else read_safetensors(optimiser)[1]
         for k, variable in enumerate(self._optimiser.variables):
             variable.assign(numbers[f"{k}"].numpy() if numbers else np.zeros_like(variable))
+        for k, variable in enumerate(self._random):
+            if numbers:
+                variable.assign(numbers[f"random.{k}"].numpy())
 
 
 def _keras_step(model: Any, optimiser: Any, config: LossConfig) -> Any:

@@ -48,9 +48,14 @@ def joined(game: Game, parts: list[Examples]) -> Examples:
     return Examples(*(np.concatenate(arrays) for arrays in zip(no_examples(game), *parts, strict=True)))
 
 
+def as_bytes(states: np.ndarray) -> np.ndarray:
+    """States as uint8 [B, size], which any program can read."""
+    return np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
+
+
 def fingerprints(states: np.ndarray) -> np.ndarray:
     """A number for each state, uint64 [B]; two different states share one with a chance of about 1 in 10^19."""
-    data = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+    data = as_bytes(states)
     words = np.zeros((len(states), -(-data.shape[1] // 8)), np.uint64)
     words.view(np.uint8)[:, : data.shape[1]] = data
     found = np.full(len(states), 0x9E3779B97F4A7C15, np.uint64)

@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.games.game import Game
 from azlab.learning.config import AlphaZeroConfig, differences
-from azlab.learning.replay import Examples
+from azlab.learning.replay import Examples, as_bytes
 from azlab.nets.weights import write_aside
 
 MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
@@ -54,7 +55,8 @@ class RunFolder:
     def begin(self, config: AlphaZeroConfig) -> None:
         """Write the config of a new run, or see that an old one has the same."""
         if self.config_file.is_file():
-            changed = [name for name in differences(self.config(), config) if name not in MAY_CHANGE]
+            wanted = AlphaZeroConfig.from_toml(config.to_toml())  # as the file has it: lists are tuples there
+            changed = [name for name in differences(self.config(), wanted) if name not in MAY_CHANGE]
             if changed:
                 raise AzlabError(
                     f"The run in {self.path} was begun with other settings ({', '.join(changed)}). Take another folder for the "
@@ -80,11 +82,11 @@ class RunFolder:
         with _said(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             file = (self.path / ".lock").open("w")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise AzlabError(f"Another process is training in {self.path}.") from None
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                raise AzlabError(f"Another process is training in {self.path}.") from None
         try:
             yield
         finally:
@@ -129,18 +131,15 @@ class RunFolder:
             save_optimiser(aside / "optimiser.safetensors")
             for k, arrays in enumerate(unfinished):
                 save_arrays(aside / f"games{k}.npz", arrays)
-            (aside / "metrics.json").write_text(json.dumps(metrics))
+            write_aside(aside / "metrics.json", lambda file: file.write_text(json.dumps(metrics)))
             aside.replace(folder / f"{iteration:05}")
             _sync(folder)
-        self._complete_metrics(iteration)
-        for path in folder.glob("[0-9]*"):
-            if int(path.name) < iteration - 1:
-                shutil.rmtree(path, ignore_errors=True)
+        self._complete(iteration)
 
     def unfinished(self, iteration: int) -> list[dict[str, np.ndarray]]:
         """The unfinished games of each worker after an iteration."""
         folder = self.path / "checkpoint" / f"{iteration:05}"
-        return [load_arrays(path) for path in sorted(folder.glob("games*.npz"))]
+        return [load_arrays(path) for path in sorted(folder.glob("games*.npz"), key=lambda path: int(path.stem[5:]))]
 
     # --- metrics --------------------------------------------------------------------------------------------------
 
@@ -152,13 +151,16 @@ class RunFolder:
             return []
         return _whole_lines(lines)
 
-    def _complete_metrics(self, iteration: int) -> None:
-        """Bring metrics.jsonl to `iteration`: the checkpoint has its last line, and later lines do not count."""
+    def _complete(self, iteration: int) -> None:
+        """Bring metrics.jsonl to `iteration` (the checkpoint has its line, later ones do not count); remove old checkpoints."""
         if iteration == 0:
             return
         rows = [row for row in self.metrics() if row["iteration"] < iteration]
         last = json.loads((self.path / "checkpoint" / f"{iteration:05}" / "metrics.json").read_text())
         self._write("metrics.jsonl", "".join(json.dumps(row) + "\n" for row in [*rows, last]).encode())
+        for path in (self.path / "checkpoint").glob("[0-9]*"):
+            if path.name.isdigit() and int(path.name) < iteration - 1:
+                shutil.rmtree(path, ignore_errors=True)
 
     def add_match(self, row: dict[str, Any]) -> None:
         """Keep the result of an evaluation match."""
@@ -172,15 +174,14 @@ class RunFolder:
 
     def go_back(self, iteration: int) -> None:
         """Forget what an unfinished iteration wrote."""
-        self._complete_metrics(iteration)
+        self._complete(iteration)
         kept = [row for row in self.matches() if row["iteration"] <= iteration]
         if (self.path / "matches.jsonl").is_file():
             self._write("matches.jsonl", "".join(json.dumps(row) + "\n" for row in kept).encode())
-
-
-def as_bytes(states: np.ndarray) -> np.ndarray:
-    """States as uint8 [B, size], which any program can read."""
-    return np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+        shutil.rmtree(self.path / "checkpoint" / ".new", ignore_errors=True)
+        for place in (self.path, self.path / "games", self.path / "nets"):
+            for path in place.glob(".*.[0-9]*.*"):  # what `write_aside` had begun
+                path.unlink(missing_ok=True)
 
 
 def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
@@ -198,7 +199,7 @@ def load_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise AzlabError(f"{path} cannot be read ({error}); the run cannot go on from it.") from None
 
 

@@ -10,7 +10,7 @@ training's state (`unfinished`, `resume`).
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ import numpy as np
 
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game
-from azlab.learning.replay import Examples, joined, no_examples
+from azlab.learning.replay import Examples, as_bytes, joined, no_examples
 from azlab.search.budget import NodeClock
 from azlab.search.config import SearchConfig
 from azlab.search.evaluators import CachedEvaluator, Evaluator
@@ -95,6 +95,7 @@ class Worker:
             "search": np.zeros((*shape, 3), np.float32),  # what the search expects for seat 0: draw, win, loss
             "is_full": np.zeros(shape, np.bool_),  # worth learning from
         }
+        self.clock = NodeClock(games, config.clock_start, config.clock_per_turn) if config.clock_start else None
         self._is_new = True
 
     def play(self, positions: int, seed: Sequence[int], stop: Event, report: Callable[[int], None] | None = None) -> Collected:
@@ -107,7 +108,7 @@ class Worker:
         if self._is_new:
             self._open(np.arange(self.games), rng)
             self._is_new = False
-        clock = NodeClock(self.games, self.config.clock_start, self.config.clock_per_turn) if self.config.clock_start else None
+        clock = self.clock
         searcher.start(self.states)
         parts: list[Examples] = []
         found, moves, lengths, simulations = 0, 0, 0, 0
@@ -201,8 +202,10 @@ class Worker:
         """All there is to know to go on with the games: arrays of numbers and bytes."""
         used = np.arange(self.game.max_length) < self.played[:, None]
         kept = {name: array[used] for name, array in self.history.items()}
-        kept["states"] = kept["states"].view(np.uint8).reshape(len(kept["states"]), -1)
-        return {"now": self.states.view(np.uint8).reshape(self.games, -1), "played": self.played, **kept}
+        kept["states"] = as_bytes(kept["states"])
+        if self.clock is not None:
+            kept["clock"] = self.clock.left
+        return {"now": as_bytes(self.states), "played": self.played, **kept}
 
     def resume(self, kept: dict[str, np.ndarray]) -> None:
         """Take over what `unfinished` gave."""
@@ -212,6 +215,8 @@ class Worker:
         states = np.ascontiguousarray(kept["states"]).view(self.game.dtype).reshape(-1)
         for name, array in self.history.items():
             array[used] = states if name == "states" else kept[name]
+        if self.clock is not None:
+            self.clock.left = kept["clock"].copy()
         self._is_new = False
 
 
@@ -235,10 +240,10 @@ class SelfPlay:
         with ThreadPoolExecutor(len(self.workers)) as pool:
             futures = [pool.submit(worker.play, quota, [*seed, k], stop, progress) for k, worker in enumerate(self.workers)]
             try:
-                return together(self.game, [future.result() for future in futures])
-            except BaseException:
-                stop.set()
-                raise
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:
+                stop.set()  # where one failed or Ctrl-C came, the others need not go on
+            return together(self.game, [future.result() for future in futures])
 
 
 def together(game: Game, parts: Sequence[Collected]) -> Collected:

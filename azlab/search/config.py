@@ -71,7 +71,10 @@ class SearchConfig:
             raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
         if self.gumbel and (self.leaves > 1 or self.reuse_tree):
             raise AzlabError("Gumbel search takes one leaf at a time and starts each move afresh: no `leaves`, no `reuse_tree`.")
-        if not isinstance(self.temperature, tuple) or not all(isinstance(part, tuple) for part in self.temperature):
+        if not isinstance(self.temperature, tuple) or not all(
+            isinstance(part, tuple) and len(part) == 2 and all(isinstance(x, int | float) for x in part)
+            for part in self.temperature
+        ):
             raise AzlabError("temperature is a tuple of (from ply, temperature), such as ((0, 1.0), (30, 0.0)).")
         plies = [ply for ply, _ in self.temperature]
         if not plies or plies[0] != 0 or plies != sorted(plies) or min(t for _, t in self.temperature) < 0:

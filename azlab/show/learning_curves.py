@@ -5,8 +5,11 @@ from azlab.show import LiveCurves
 AlphaZero(preset("tictactoe"), "runs/tictactoe", LiveCurves()).train()
 """
 
+import io
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure  # not pyplot: a figure belongs to the caller alone, and is shown once
 
 from azlab.errors import AzlabError
 
@@ -17,6 +20,15 @@ PANELS: list[tuple[str, bool, dict[str, str]]] = [
     ("Elo", False, {"elo": "Elo"}),
     ("moves a second", False, {"speed": "self-play"}),
 ]
+
+
+class Curves(Figure):
+    """A figure that Jupyter shows even if nobody has loaded pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
 
 
 def _rows(run: Any) -> list[dict[str, Any]]:
@@ -34,8 +46,6 @@ def _rows(run: Any) -> list[dict[str, Any]]:
 
 def curves(run: Any, against: str = "minutes") -> Any:
     """A figure with the learning curves of `run`, a folder or an `AlphaZero`; `against` is "minutes" or "iteration"."""
-    from matplotlib.figure import Figure  # not pyplot: the figure belongs to the caller alone, and is shown once
-
     if against not in ("minutes", "iteration"):
         raise AzlabError(f"Curves are drawn against 'minutes' or 'iteration', not {against!r}.")
     rows = _rows(run)
@@ -43,7 +53,7 @@ def curves(run: Any, against: str = "minutes") -> Any:
         raise AzlabError(f"{run} has no finished iteration yet.")
     rows = [row | {"minutes": row["total_seconds"] / 60, "speed": row["moves"] / max(1e-9, row["play_seconds"])} for row in rows]
     used = [panel for panel in PANELS if any(row.get(key) is not None for row in rows for key in panel[2])]
-    figure = Figure(figsize=(3.4 * len(used), 2.8), layout="constrained")
+    figure = Curves(figsize=(3.4 * len(used), 2.8), layout="constrained")
     for axes, (title, is_share, lines) in zip(figure.subplots(1, len(used), squeeze=False)[0], used, strict=True):
         for key, label in lines.items():
             points = [(row[against], row[key]) for row in rows if row.get(key) is not None]

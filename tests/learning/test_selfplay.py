@@ -1,0 +1,299 @@
+import threading
+import time
+from dataclasses import replace
+from itertools import pairwise
+from threading import Event
+
+import numpy as np
+import pytest
+
+import azlab
+from azlab.errors import AzlabError
+from azlab.learning.alphazero import AlphaZero
+from azlab.learning.replay import Replay
+from azlab.learning.selfplay import SelfPlay, SelfPlayConfig, Worker
+from azlab.search.config import SearchConfig
+from azlab.search.evaluators import PlayoutEvaluator
+
+SEARCH = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),))
+
+
+class Fixed:
+    """An evaluator whose answers depend on the state alone: priors that favour some moves, values and draws."""
+
+    def __init__(self, game, fail_after=None, seconds=0.0):
+        self.game, self.calls, self.fail_after, self.seconds = game, 0, fail_after, seconds
+
+    def evaluate(self, states, legal):
+        self.calls += 1
+        if self.calls == self.fail_after:
+            raise AzlabError("The evaluator broke.")
+        time.sleep(self.seconds)
+        marks = np.array([sum(state.tobytes()) for state in states])
+        priors = legal * (1 + (marks[:, None] * 7 + np.arange(legal.shape[1]) * 5) % 11)
+        values = (marks % 9 - 4) / 8
+        return priors / priors.sum(axis=1, keepdims=True), values, (1 - np.abs(values)) * 0.6
+
+
+class Watched(Worker):
+    """Writes down what happens to each game, beside the worker's own books."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.going = [[] for _ in range(self.games)]  # (state, action, policy, search's result, whether full, nodes) of each move
+        self.ended = []  # such lists of the finished games, in order
+        self.opened = []  # first states
+
+    def _open(self, games, rng):
+        super()._open(games, rng)
+        self.opened += [self.states[g].copy() for g in games]
+
+    def _move(self, searcher):
+        before, policies, results = self.states.copy(), searcher.policies(), searcher.root_results()
+        over = super()._move(searcher)
+        for g in range(self.games):
+            row = before[g], int(self._actions[g]), policies[g], results[g], bool(searcher.is_full[g]), int(searcher.done[g])
+            self.going[g].append(row)
+        for g in over:
+            self.ended.append(self.going[g])
+            self.going[g] = []
+        return over
+
+
+def targets(game, moves, search_value, discount):
+    """(state, policy, (draw, win, loss), reply) of each full search of a game, by playing it again with `Position`."""
+    position = game.position(np.array([moves[0][0]], game.dtype))
+    path = []
+    for _, action, *_ in moves:
+        path.append(position)
+        position = position.play(action)
+    assert position.over
+    final = position.result  # of seat 0
+    found = []
+    for k, (state, _, policy, search, is_full, _) in enumerate(moves):
+        assert path[k].state.tobytes() == state.tobytes()
+        if not is_full:
+            continue
+        weight = discount ** (len(moves) - 1 - k)
+        win, loss = weight * (final == 1), weight * (final == -1)
+        win = (1 - search_value) * win + search_value * search[1]
+        loss = (1 - search_value) * loss + search_value * search[2]
+        if path[k].to_move == 1:
+            win, loss = loss, win
+        reply = np.zeros(game.num_actions)
+        if k + 1 < len(moves) and moves[k + 1][4] and path[k + 1].to_move != path[k].to_move:
+            reply = moves[k + 1][2]
+        found.append((state.tobytes(), policy, (1 - win - loss, win, loss), reply))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "settings"),
+    [
+        ("tictactoe", {}, {}),
+        ("tictactoe", {}, {"search_value": 0.3, "discount": 0.8, "random_plies": 4}),
+        ("dots_and_boxes", {"rows": 2, "cols": 2}, {"discount": 0.9}),
+        ("dots_and_boxes", {"rows": 2, "cols": 2}, {"search_value": 1.0}),
+        ("dots_and_boxes", {"rows": 1, "cols": 2}, {"search_value": 0.5, "random_plies": 3}),
+    ],
+)
+@pytest.mark.parametrize("cap", [1.0, 0.5])
+def test_examples_are_what_the_games_played_again_say(name, options, settings, cap):
+    game = azlab.game(name, **options)
+    config = SelfPlayConfig(games=7, workers=1, **settings)
+    search = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),), cap_probability=cap, cap_simulations=3)
+    worker = Watched(game, 7, Fixed(game), search, config)
+    parts = [worker.play(60, [1, part], Event()) for part in range(3)]  # games go on from part to part
+    expected = [row for moves in worker.ended for row in targets(game, moves, config.search_value, config.discount)]
+    found = [row for part in parts for row in zip(*part.examples)]
+    assert len(found) == len(expected) >= 180
+    extra_turns = replies = 0
+    for (state, policy, result, reply), (mark, policy2, result2, reply2) in zip(found, expected):
+        assert state.tobytes() == mark
+        assert policy == pytest.approx(policy2, abs=1e-3) and reply == pytest.approx(reply2, abs=1e-3)
+        assert result == pytest.approx(result2, abs=1e-5) and result.sum() == pytest.approx(1, abs=1e-5)
+        replies += bool(reply.any())
+    for moves in worker.ended:
+        extra_turns += sum(one[0]["to_move"] == two[0]["to_move"] for one, two in pairwise(moves))
+    assert replies > 20 and (extra_turns > 20) == (name == "dots_and_boxes")
+    assert sum(part.games for part in parts) == len(worker.ended) == sum(sum(part.wins) for part in parts)
+    moves = sum(map(len, worker.ended)) + sum(map(len, worker.going))
+    assert sum(part.moves for part in parts) == moves
+    full = sum(row[4] for moves in worker.ended for row in moves)
+    assert len(found) == full and (full < moves * 0.8) == (cap < 1)  # playout caps: small searches teach nothing
+
+
+def test_who_wins_is_counted_by_seat():
+    game = azlab.game("dots_and_boxes", rows=1, cols=2)
+    worker = Watched(game, 5, Fixed(game), SEARCH, SelfPlayConfig(games=5, workers=1))
+    found = worker.play(100, [0], Event())
+    results = [game.position(np.array([moves[-1][0]], game.dtype)).play(moves[-1][1]).result for moves in worker.ended]
+    assert found.wins == tuple(results.count(result) for result in (1, 0, -1)) and min(found.wins[0], found.wins[2]) > 0
+    assert found.lengths == sum(len(moves) for moves in worker.ended)
+
+
+def test_a_finished_game_makes_room_for_a_new_one_at_once():
+    """No place is ever idle: every place moves in every round, and a game that ended is followed by a start."""
+    game = azlab.game("tictactoe")
+    worker = Watched(game, 7, Fixed(game), SEARCH, SelfPlayConfig(games=7, workers=1))
+    found = worker.play(200, [0], Event())
+    assert found.moves % 7 == 0 and not worker.states["over"].any()
+    assert len(worker.opened) == 7 + len(worker.ended)
+    assert all(state.tobytes() == game.start().state.tobytes() for state in worker.opened)
+    assert {len(moves) for moves in worker.ended} > {7, 8}  # they do not all end together
+
+
+@pytest.mark.parametrize(("name", "plies"), [("tictactoe", 4), ("connect4", 9), ("dots_and_boxes", 30)])
+def test_games_open_with_up_to_so_many_random_moves(name, plies):
+    game = azlab.game(name)
+    worker = Watched(game, 300, Fixed(game), SearchConfig(1, cpuct_base=0.0), SelfPlayConfig(games=300, random_plies=plies))
+    worker._open(np.arange(300), np.random.default_rng(0))
+    opened = np.array(worker.opened)
+    assert not opened["over"].any() and (worker.played == 0).all()
+    counts = np.bincount(opened["ply"])
+    assert len(counts) <= plies + 1 and counts[:5].min() > 0 and len({state.tobytes() for state in opened}) > 30
+    if name == "tictactoe":  # nothing can end within four moves: each number of moves is equally likely
+        assert counts.min() > 300 / 5 * 0.6
+
+
+def test_going_on_with_unfinished_games_is_never_having_stopped():
+    game = azlab.game("dots_and_boxes", rows=2, cols=2)
+    search = SearchConfig(40, cpuct_base=0.0, noise=0.2, temperature=((0, 1.0),), kl_threshold=0.01, kl_step=5)
+    config = SelfPlayConfig(games=6, workers=1, random_plies=3, clock_start=60, clock_per_turn=4)
+    one, other = (Worker(game, 6, Fixed(game), search, config) for _ in range(2))
+    one.play(40, [1], Event())
+    kept = {name: array.copy() for name, array in one.unfinished().items()}
+    assert kept["played"].any() and len(set(kept["clock"].tolist())) > 1
+    other.resume(kept)
+    for a, b in zip(one.play(40, [2], Event()).examples, other.play(40, [2], Event()).examples, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_all_games_may_end_in_the_same_move():
+    """One game at a time: when an iteration ends there is no unfinished move to keep."""
+    game = azlab.game("tictactoe")
+    one, other = (Worker(game, 1, Fixed(game), SEARCH, SelfPlayConfig(games=1, workers=1)) for _ in range(2))
+    one.play(1, [1], Event())
+    kept = one.unfinished()
+    assert len(kept["states"]) == 0 and kept["now"].shape == (1, game.dtype.itemsize)
+    other.resume(kept)
+    assert other.states.tobytes() == game.start().state.tobytes()
+
+
+def test_a_node_clock_is_for_a_whole_game_however_often_it_is_interrupted():
+    game = azlab.game("connect4")
+    search = replace(SEARCH, simulations=40, kl_threshold=1e-9, kl_step=10)
+    worker = Watched(game, 4, Fixed(game), search, SelfPlayConfig(games=4, workers=1, clock_start=100, clock_per_turn=5))
+    while len(worker.ended) < 12:
+        worker.play(1, [len(worker.ended)], Event())
+    for moves in worker.ended:
+        spent = [row[5] for row in moves]
+        assert sum(spent) <= 100 + 5 * len(moves) and max(spent) == 40 and min(spent) <= 10
+    with pytest.raises(AzlabError, match="KL gain"):
+        SelfPlay(game, [Fixed(game)], SEARCH, SelfPlayConfig(games=2, workers=1, clock_start=100))
+
+
+def test_flipping_at_every_ply_matters_only_where_a_player_moves_twice():
+    def examples(game, flip):
+        config = SelfPlayConfig(games=6, workers=1, search_value=0.5, flip_every_ply=flip)
+        return Worker(game, 6, Fixed(game), SEARCH, config).play(100, [4], Event()).examples
+
+    for name, is_same in (("tictactoe", True), ("dots_and_boxes", False)):
+        game = azlab.game(name) if is_same else azlab.game(name, rows=2, cols=2)
+        right, wrong = examples(game, False), examples(game, True)
+        same = right.size == wrong.size and all(np.array_equal(a, b) for a, b in zip(right, wrong))
+        assert same == is_same
+
+
+@pytest.mark.parametrize("cache", [0, 1000])
+@pytest.mark.parametrize("reuse", [False, True])
+def test_several_workers_play_the_same_every_time(cache, reuse):
+    """However fast each of them is."""
+    game = azlab.game("tictactoe")
+    search = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),), reuse_tree=reuse)
+
+    def play(seconds):
+        evaluators = [Fixed(game, seconds=pause) for pause in seconds]
+        selfplay = SelfPlay(game, evaluators, search, SelfPlayConfig(games=8, workers=3, cache=cache))
+        assert [worker.games for worker in selfplay.workers] == [3, 3, 2]
+        return [selfplay.play(90, [3, part]).examples for part in range(2)]
+
+    for one, other in zip(play([0, 0.002, 0]), play([0.002, 0, 0])):
+        assert all(np.array_equal(a, b) for a, b in zip(one, other)) and one.size >= 90
+
+
+def test_a_worker_that_fails_stops_the_others():
+    game = azlab.game("tictactoe")
+    evaluators = [Fixed(game, seconds=0.001), Fixed(game, fail_after=30)]
+    selfplay = SelfPlay(game, evaluators, SEARCH, SelfPlayConfig(games=4, workers=2))
+    with pytest.raises(AzlabError, match="The evaluator broke"):
+        selfplay.play(10**6, [0])  # without a stop this would take days
+    assert threading.active_count() < 10 and evaluators[0].calls < 10**5
+
+
+def test_a_listener_that_fails_or_is_interrupted_stops_the_play():
+    game = azlab.game("tictactoe")
+    for workers, error in ((1, KeyboardInterrupt), (2, RuntimeError)):
+        selfplay = SelfPlay(game, [Fixed(game)] * workers, SEARCH, SelfPlayConfig(games=4, workers=workers))
+
+        def listener(count, error=error):
+            raise error
+
+        with pytest.raises(error):
+            selfplay.play(10**6, [0], listener)
+
+
+def test_the_search_is_that_of_many_games():
+    """`leaves` would only weaken it: a batch is filled by the games."""
+    game = azlab.game("tictactoe")
+    selfplay = SelfPlay(game, [Fixed(game)], SearchConfig(8, leaves=4), SelfPlayConfig(games=2, workers=1))
+    assert selfplay.workers[0].search.leaves == 1
+
+
+def test_only_new_positions_count_if_asked(tiny, tmp_path):
+    run = AlphaZero(tiny(selfplay__count_new=True, selfplay__positions=150, iterations=2), tmp_path)
+    rows = run.train()
+    game = run.game
+    seen = set()
+    for row in rows:
+        played = {state.tobytes() for state in run.folder.load_games(row["iteration"], game).states}
+        assert len(played - seen) >= 150 and row["diversity"] == pytest.approx(len(played - seen) / row["examples"])
+        assert row["examples"] > 150
+        seen |= played
+
+
+def test_counting_new_positions_ends_when_there_are_none(tiny, tmp_path):
+    config = tiny(game="dots_and_boxes", options={"rows": 1, "cols": 1}, selfplay__count_new=True, selfplay__positions=1000)
+    with pytest.raises(AzlabError, match="this game is explored"):
+        AlphaZero(config, tmp_path).train()
+
+
+def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
+    """A round that was to find one last new position and did not, does not end the training."""
+    run = AlphaZero(tiny(selfplay__count_new=True, selfplay__positions=100), tmp_path)
+    given = iter([99, 0, 0, 1])
+    monkeypatch.setattr(Replay, "add", lambda self, examples: next(given))
+    assert run._play(1)["diversity"] > 0 and next(given, None) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"workers": 3, "games": 2}, "too little to do"),
+        ({"search_value": 1.1}, "between 0 and 1"),
+        ({"discount": "a"}, "between 0 and 1"),
+        ({"positions": 0}, "whole number"),
+        ({"count_new": 1}, "True, False"),
+    ],
+)
+def test_settings_that_cannot_be(settings, says):
+    with pytest.raises(AzlabError, match=says):
+        SelfPlayConfig(**settings)
+
+
+def test_searches_without_a_network_teach_too():
+    """Any evaluator will do: random playouts, for example."""
+    game = azlab.game("tictactoe")
+    selfplay = SelfPlay(game, [PlayoutEvaluator(game)], SEARCH, SelfPlayConfig(games=4, workers=1))
+    found = selfplay.play(50, [0]).examples
+    assert found.size >= 50 and found.policy.sum(axis=1) == pytest.approx(np.ones(found.size), abs=0.01)
