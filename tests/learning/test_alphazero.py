@@ -54,7 +54,7 @@ def contents(folder):
             found[name] = facts(map(json.loads, path.read_text().splitlines()))
         elif path.suffix == ".safetensors":
             found[name] = numbers(path)
-        elif path.is_file():
+        elif path.is_file() and path.name != "command.txt":  # which names another config file
             found[name] = path.read_bytes()
     return found
 
