@@ -108,6 +108,11 @@ function render({ model, el }) {
     const parts = [-1, 0, 1].map((value) =>
       makeSvg("line", { x1: CURVE.left, x2: CURVE.width - CURVE.right, y1: y(value), y2: y(value), class: "azlab-axis" }),
     );
+    for (const [seat, value] of [[0, 1], [1, -1]]) {
+      const name = makeSvg("text", { x: CURVE.left + 2, y: y(value) + (seat ? -4 : 12), class: "azlab-end" });
+      name.textContent = `${story.seats[seat]} wins`;
+      parts.push(name);
+    }
     review.curves.forEach((one, number) => {
       parts.push(makeSvg("path", { d: trace(one.values), class: `azlab-path azlab-curve${number % 5}` }));
     });
