@@ -5,7 +5,11 @@ from typing import Any
 
 from azlab.show.progress import progress
 
-_WHERE = {"curves": "learning_curves", "LiveCurves": "learning_curves"}  # loaded when asked for: they need matplotlib
+_WHERE = {  # loaded when asked for; the curves need matplotlib
+    "boards": "board_row",
+    "curves": "learning_curves",
+    "LiveCurves": "learning_curves",
+}
 
 __all__ = ["progress", *_WHERE]
 
