@@ -69,7 +69,9 @@ class ValueGenerations(AfterstateNet):
         folder = Path(folder)
         if (folder / STATE).exists():
             self.load(folder)
-        wanted = [{"games": count, "epochs": epochs, "symmetries": symmetries, "batch": batch} for count in games]
+        wanted: list[dict[str, Any]] = [
+            {"games": count, "epochs": epochs, "symmetries": symmetries, "batch": batch} for count in games
+        ]
         for made, asked in zip(self.history, wanted):
             if any(made[key] != asked[key] for key in asked):
                 raise AzlabError(f"{folder} holds a training with other settings: {made}, not {asked}. Name another folder.")

@@ -147,9 +147,9 @@ def test_what_a_move_gives_away():
     won, drawn = (
         game.from_moves("a1 b1 a2 b2"),
         game.from_moves("b2"),
-    )  # X wins by a3, else O by b3; after the centre an edge loses
+    )  # X has a3, O threatens b3; after the centre an edge loses
     cost = lambda position, move: perfect.given_away(position.state, np.array([game.action(move)]))[0]  # noqa: E731
-    assert [cost(won, move) for move in ("a3", "b3", "c1")] == [0, 0, 2]
+    assert [cost(won, move) for move in ("a3", "b3", "c1")] == [0, 1, 2]
     assert [cost(drawn, move) for move in ("a1", "b1")] == [0, 1]
     with pytest.raises(AzlabError, match="not legal"):
         cost(drawn, "b2")
