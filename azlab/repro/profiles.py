@@ -30,6 +30,7 @@ from azlab.errors import AzlabError
 from azlab.repro.sources import PROFILES, find_source, notebook_path, read_toml, root, source_names
 
 OF_THE_RUNNER = ("profile", "seed", "out")
+PART = "part:"
 TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,), "list": (list,)}
 
 
@@ -126,6 +127,14 @@ def notebook_parameters(path: Path) -> dict[str, str]:
         elif isinstance(line, ast.Assign):
             declared.update({target.id: "" for target in line.targets if isinstance(target, ast.Name)})
     return declared
+
+
+def notebook_parts(path: Path) -> list[str]:
+    """The parts of a notebook that can be run alone: its cells have tags such as part:tictactoe; cells without belong to all."""
+    import nbformat
+
+    tags = [tag for cell in nbformat.read(path, as_version=4).cells for tag in cell.metadata.get("tags", [])]
+    return list(dict.fromkeys(tag.removeprefix(PART) for tag in tags if tag.startswith(PART)))
 
 
 def check_parameters(path: Path, parameters: dict[str, Any]) -> None:
