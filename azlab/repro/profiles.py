@@ -1,10 +1,10 @@
 """The settings of every notebook at every scale: `reproductions/<source>/profiles.toml`.
 
-    ["03_value_generations".smoke]        # seconds: every cell runs; the notebook's own defaults are these
+    ["04_value_generations".smoke]        # seconds: every cell runs; the notebook's own defaults are these
     games = [200, 200]
-    ["03_value_generations".laptop]       # two cores, no GPU, at most about an hour
+    ["04_value_generations".laptop]       # two cores, no GPU, at most about an hour
     games = [5000, 30000]
-    ["03_value_generations".paper]        # the source's own settings
+    ["04_value_generations".paper]        # the source's own settings
     games = [5000, 30000, 30000]
 
 Keys are parameters of the notebook. `profile`, `seed` and `out` are set by the runner and must not stand here.
@@ -12,9 +12,9 @@ Keys are parameters of the notebook. `profile`, `seed` and `out` are set by the 
 For `azlab reproduce --estimate` a notebook also has a `probe`, a run somewhat larger than smoke, and `work`: numbers in
 proportion to the running time of each. Timing smoke and probe gives start-up and speed on this machine.
 
-    ["03_value_generations".probe]
+    ["04_value_generations".probe]
     games = [400, 400]
-    ["03_value_generations".work]         # positions trained on, in thousands
+    ["04_value_generations".work]         # positions trained on, in thousands
     smoke = 2
     probe = 4
     laptop = 1750
@@ -85,7 +85,7 @@ def load(source: str) -> list[NotebookProfiles]:
 def select(names: list[str]) -> tuple[list[NotebookProfiles], list[str]]:
     """The notebooks that the words of a command mean, and the sources among them without any; no words mean everything.
 
-    A word is a source (s1, s1_value_generations) or a notebook (03_value_generations, with or without .ipynb).
+    A word is a source (s1, s1_value_generations) or a notebook (04_value_generations, with or without .ipynb).
     """
     everything = {name: load(name) for name in source_names()}
     chosen: dict[str, NotebookProfiles] = {}

@@ -12,9 +12,9 @@ from azlab.errors import AzlabError
 FIRST = lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)  # noqa: E731
 PERFECT = lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)  # noqa: E731
 RIGHT = {"01.1": 5478, "01.2": 131184, "02.1": 57, "02.2": "b2"}
-RIGHT |= {"03.1": 25, "03.2": 11 / 16, "03.3": 416, "03.4": 887, "03.5": PERFECT}
+RIGHT |= {"04.1": 25, "04.2": 11 / 16, "04.3": 416, "04.4": 887, "04.5": PERFECT}
 WRONG = {"01.1": 6046, "01.2": 255168, "02.1": 81, "02.2": "a1"}
-WRONG |= {"03.1": 9, "03.2": 0.5, "03.3": 200, "03.4": 866, "03.5": FIRST}
+WRONG |= {"04.1": 9, "04.2": 0.5, "04.3": 200, "04.4": 866, "04.5": FIRST}
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)

@@ -24,21 +24,21 @@ def _after(board: str, turn: str) -> list[str]:
     return [board[:cell] + turn + board[cell + 1 :] for cell in range(9) if board[cell] == "."]
 
 
-@exercise("03.1", "before its first move there are nine empty cells, before its next two fewer, and so on to the last")
+@exercise("04.1", "before its first move there are nine empty cells, before its next two fewer, and so on to the last")
 def afterstates_of_a_whole_game(answer: Any) -> bool | str:
     if answer == 9:
         return "That is the first move alone; add up all moves of Black."
     return answer == sum(range(1, 10, 2))
 
 
-@exercise("03.2", "m is 4 and k is 0, 1, ... 7, each as likely; with k = 0 no first move is random, with k > m half of them are")
+@exercise("04.2", "m is 4 and k is 0, 1, ... 7, each as likely; with k = 0 no first move is random, with k > m half of them are")
 def chance_of_a_random_first_move(answer: Any) -> bool:
     chances = [0.5 if k > 4 else float(k > 0) for k in range(8)]
     return bool(abs(float(answer) - sum(chances) / 8) < 1e-3)
 
 
 @exercise(
-    "03.3", "against_every_line(game, choose, seat) takes any function from states to actions; legal_mask gives the free cells"
+    "04.3", "against_every_line(game, choose, seat) takes any function from states to actions; legal_mask gives the free cells"
 )
 def lines_won_by_the_first_free_cell(answer: Any) -> bool | str:
     """As White; each line counts the same, so a game counts by the chance that a random opponent comes to play it."""
@@ -57,7 +57,7 @@ def lines_won_by_the_first_free_cell(answer: Any) -> bool | str:
 
 
 @exercise(
-    "03.4", "count backwards from the ends: White takes the best move, and Black's moves are averaged; a loss counts as a tie"
+    "04.4", "count backwards from the ends: White takes the best move, and Black's moves are averaged; a loss counts as a tie"
 )
 def most_lines_that_white_can_win(answer: Any) -> bool | str:
     @functools.cache
@@ -72,7 +72,7 @@ def most_lines_that_white_can_win(answer: Any) -> bool | str:
     return bool(answer == round(945 * share("." * 9, "X", 0.0)))
 
 
-@exercise("03.5", "a look ahead repairs what the network gets wrong near the end; how many plies does your network need?")
+@exercise("04.5", "a look ahead repairs what the network gets wrong near the end; how many plies does your network need?")
 def loses_no_line(answer: Callable[[np.ndarray], np.ndarray]) -> bool | str:
     from azlab.games import game
     from azlab.learning.afterstates import against_every_line
