@@ -151,6 +151,9 @@ def _add_reproduce(commands: argparse._SubParsersAction) -> None:
     )
     reproduce.add_argument("--profile", choices=["smoke", "laptop", "paper"], help="how large to run (default: smoke)")
     reproduce.add_argument("--seed", type=_seed, help="of everything random (default: 0)")
+    reproduce.add_argument(
+        "--part", action="append", default=[], metavar="NAME", help="only this part of a notebook that has parts"
+    )
     reproduce.add_argument("--out", metavar="DIR", help="folder of the run (default: a new one in runs/)")
     reproduce.add_argument("--resume", action="store_true", help="go on with the run in --out, or with the newest unfinished one")
     reproduce.add_argument(

@@ -18,7 +18,17 @@ from azlab.errors import AzlabError, whole_number
 from azlab.games import game as find_game
 from azlab.games.game import Game, Position
 
-__all__ = ["match", "round_robin", "random_openings", "AgentFailed", "MatchResult", "Crosstable", "GameRecord", "Tally"]
+__all__ = [
+    "match",
+    "round_robin",
+    "each_against_each",
+    "random_openings",
+    "AgentFailed",
+    "MatchResult",
+    "Crosstable",
+    "GameRecord",
+    "Tally",
+]
 
 # Called as progress(games so far, games in all). For a bar of tqdm's: `bar.total = total; bar.update(done - bar.n)`.
 Progress = Callable[[int, int], None]
@@ -125,6 +135,26 @@ def round_robin(
         if not played.complete:
             break
     return table(matches[0].game)
+
+
+def each_against_each(agents: Sequence[Agent | str], game: Game | str, seed: int = 0) -> list[list[Position]]:
+    """One game without an opening for every ordered pair, also of an agent with itself: `[i][j]` is how i in seat 0 met j.
+
+    That is a fair picture only of players who always answer alike; for others, and for ratings, play a `round_robin`.
+    """
+    rules = find_game(game) if isinstance(game, str) else game
+    players = _as_agents(agents, seed)
+    names = _different_names(players)
+    table = [[rules.start() for _ in players] for _ in players]
+    while not all(position.over for row in table for position in row):
+        for who, player in enumerate(players):
+            for seat in (0, 1):
+                places = [(who, k) if seat == 0 else (k, who) for k in range(len(players))]
+                turn = [(i, j) for i, j in places if not table[i][j].over and table[i][j].to_move == seat]
+                asked = [table[i][j] for i, j in turn]
+                for (i, j), action in zip(turn, _choices(player, names[who], asked, hasattr(player, "choose_many"))):
+                    table[i][j] = _after(table[i][j], action, player, names[who])
+    return table
 
 
 def _as_agents(agents: Sequence[Agent | str], seed: int) -> list[Agent]:

@@ -5,9 +5,13 @@ layer, so a saved net is only numbers. A net that a search can use has the outpu
 [-1, 1], for the player to move); the Go nets of S2 have only "policy", the value nets of S1 only "result" (logits).
 """
 
+import contextlib
 import functools
+import logging
 import os
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -18,11 +22,37 @@ def load_keras() -> ModuleType:
     """Keras with the TensorFlow backend, whichever was set when it was first imported stays."""
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no lines on instruction sets in a notebook
+    if "keras" not in sys.modules:
+        with _quiet():
+            import keras
+            import tensorflow as tf
+
+            tf.config.list_physical_devices()  # looks for a graphics card now, not in some later cell
+        logging.getLogger("tensorflow").setLevel(logging.ERROR)  # else it warns of every fifth network that is compiled
     import keras
 
     if keras.backend.backend() != "tensorflow":
         raise AzlabError(f"Keras runs on {keras.backend.backend()} here; set KERAS_BACKEND=tensorflow and start Python again.")
     return keras
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Hold back what a library writes to the process's standard error, past Python; show it if an error comes of it."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            os.dup2(kept, 2)
+            held.seek(0)
+            sys.stderr.write(held.read().decode(errors="replace"))
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def dots_and_boxes_net(layers: Sequence[int] = (1024, 1024, 1024, 512), dropout: float = 0.3) -> Any:

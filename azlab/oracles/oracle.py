@@ -35,6 +35,13 @@ class Oracle:
         scores = self.action_scores(states)
         return is_best(scores, states["to_move"])
 
+    def given_away(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """What each action costs its player: int64 [B]; 1 is a win for a draw or a draw for a loss, 2 a win for a loss."""
+        results = np.sign(self.action_scores(states)) * np.where(states["to_move"] == 0, 1, -1)[:, None]
+        if not self.game.legal_mask(states)[np.arange(len(states)), actions].all():
+            raise AzlabError("One of these actions is not legal in its state.")
+        return (np.nanmax(results, axis=1) - results[np.arange(len(states)), actions]).astype(np.int64)
+
     def value(self, position: Position) -> float:
         """The value of `position` for seat 0."""
         return float(self.values(self._state_of(position))[0])

@@ -6,7 +6,7 @@
     [[group]]                                          # claims that share keys; a claim may override any of them
     where = "Task 1, game result"
     profile = "laptop"
-    notebook = "03_value_generations"
+    notebook = "04_value_generations"
     tolerance = 0.02
     claims = [
         { id = "s1.tictactoe.black.wins", metric = "share of 384 lines won as black", value = 0.9896 },

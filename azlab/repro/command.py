@@ -71,9 +71,9 @@ def _started(args: argparse.Namespace, profile: str) -> "Run | None":
     from azlab.repro import runner
 
     if args.out:
-        return runner.new_run(notebooks, profile, args.seed or 0, Path(args.out))
+        return runner.new_run(notebooks, profile, args.seed or 0, Path(args.out), args.part)
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    return runner.new_run(notebooks, profile, args.seed or 0, Path("runs") / f"{stamp}-{profile}")
+    return runner.new_run(notebooks, profile, args.seed or 0, Path("runs") / f"{stamp}-{profile}", args.part)
 
 
 def _resumed(args: argparse.Namespace) -> "Run":
@@ -85,6 +85,8 @@ def _resumed(args: argparse.Namespace) -> "Run":
             f"The run in {run.folder} is at profile {run.profile} with seed {run.seed}, and goes on so: "
             "leave out --profile and --seed."
         )
+    if args.part and any(step.parts != args.part for step in run.steps):
+        raise AzlabError(f"The run in {run.folder} is of other parts: name none to go on with it.")
     if args.what:
         wanted = {one.notebook for one in profiles.select(args.what)[0]}
         if wanted != {step.notebook for step in run.steps}:

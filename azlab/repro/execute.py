@@ -3,7 +3,7 @@
 import base64
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 
 import azlab
+from azlab.repro.profiles import PART
 
 PACKAGE_FOLDER = str(Path(azlab.__file__).resolve().parents[1])
 EXECUTED, LOG, FIGURES = "notebook.ipynb", "log.txt", "figures"
@@ -47,8 +48,15 @@ class Engine(NBClientEngine):
 
     @classmethod
     def execute_managed_notebook(
-        cls, nb_man: Any, kernel_name: str, log_file: Path, on_cell: OnCell | None = None, **kwargs: Any
+        cls,
+        nb_man: Any,
+        kernel_name: str,
+        log_file: Path,
+        on_cell: OnCell | None = None,
+        parts: Sequence[str] = (),
+        **kwargs: Any,
     ) -> Any:
+        _skip_other_parts(nb_man.nb, parts)
         code_cells = [index for index, cell in enumerate(nb_man.nb.cells) if cell.cell_type == "code"]
         start = nb_man.cell_start
 
@@ -68,9 +76,20 @@ class Engine(NBClientEngine):
 papermill_engines.register("azlab", Engine)
 
 
-def execute(notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: OnCell | None = None) -> None:
-    """Run `notebook` with `parameters`; raise NotebookFailed if a cell does. What is in `folder` already stays, so that trainings
-    go on from their files there."""
+def _skip_other_parts(notebook: Any, parts: Sequence[str]) -> None:
+    """Leave out the cells that belong to other parts than these; no parts mean all."""
+    for cell in notebook.cells if parts else []:
+        own = {tag.removeprefix(PART) for tag in cell.metadata.get("tags", []) if tag.startswith(PART)}
+        if own and not own & set(parts):
+            cell.metadata["tags"] = [*cell.metadata["tags"], "skip-execution"]  # nbclient's word
+            cell["outputs"] = []
+
+
+def execute(
+    notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: OnCell | None = None, parts: Sequence[str] = ()
+) -> None:
+    """Run `notebook` with `parameters`, or only some parts of it; raise NotebookFailed if a cell does. What is in `folder` stays,
+    so that trainings go on from their files there."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / LOG
     log.write_text("", encoding="utf-8")
@@ -80,6 +99,7 @@ def execute(notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: O
                 str(notebook), str(folder / EXECUTED), parameters, engine_name="azlab", kernel_name="python3", language="python",
                 cwd=str(notebook.parent), progress_bar=False,
                 stdout_file=stream, stderr_file=stream, start_timeout=120, log_file=log, on_cell=on_cell,
+                parts=parts,
             )  # fmt: skip
     except papermill.PapermillExecutionError as error:
         raise NotebookFailed(f"cell {error.exec_count}: {error.ename}: {_plain(error.evalue)}") from None

@@ -1,10 +1,10 @@
 """The settings of every notebook at every scale: `reproductions/<source>/profiles.toml`.
 
-    ["03_value_generations".smoke]        # seconds: every cell runs; the notebook's own defaults are these
+    ["04_value_generations".smoke]        # seconds: every cell runs; the notebook's own defaults are these
     games = [200, 200]
-    ["03_value_generations".laptop]       # two cores, no GPU, at most about an hour
+    ["04_value_generations".laptop]       # two cores, no GPU, at most about an hour
     games = [5000, 30000]
-    ["03_value_generations".paper]        # the source's own settings
+    ["04_value_generations".paper]        # the source's own settings
     games = [5000, 30000, 30000]
 
 Keys are parameters of the notebook. `profile`, `seed` and `out` are set by the runner and must not stand here.
@@ -12,9 +12,9 @@ Keys are parameters of the notebook. `profile`, `seed` and `out` are set by the 
 For `azlab reproduce --estimate` a notebook also has a `probe`, a run somewhat larger than smoke, and `work`: numbers in
 proportion to the running time of each. Timing smoke and probe gives start-up and speed on this machine.
 
-    ["03_value_generations".probe]
+    ["04_value_generations".probe]
     games = [400, 400]
-    ["03_value_generations".work]         # positions trained on, in thousands
+    ["04_value_generations".work]         # positions trained on, in thousands
     smoke = 2
     probe = 4
     laptop = 1750
@@ -30,6 +30,7 @@ from azlab.errors import AzlabError
 from azlab.repro.sources import PROFILES, find_source, notebook_path, read_toml, root, source_names
 
 OF_THE_RUNNER = ("profile", "seed", "out")
+PART = "part:"
 TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,), "list": (list,)}
 
 
@@ -84,7 +85,7 @@ def load(source: str) -> list[NotebookProfiles]:
 def select(names: list[str]) -> tuple[list[NotebookProfiles], list[str]]:
     """The notebooks that the words of a command mean, and the sources among them without any; no words mean everything.
 
-    A word is a source (s1, s1_value_generations) or a notebook (03_value_generations, with or without .ipynb).
+    A word is a source (s1, s1_value_generations) or a notebook (04_value_generations, with or without .ipynb).
     """
     everything = {name: load(name) for name in source_names()}
     chosen: dict[str, NotebookProfiles] = {}
@@ -126,6 +127,14 @@ def notebook_parameters(path: Path) -> dict[str, str]:
         elif isinstance(line, ast.Assign):
             declared.update({target.id: "" for target in line.targets if isinstance(target, ast.Name)})
     return declared
+
+
+def notebook_parts(path: Path) -> list[str]:
+    """The parts of a notebook that can be run alone: its cells have tags such as part:tictactoe; cells without belong to all."""
+    import nbformat
+
+    tags = [tag for cell in nbformat.read(path, as_version=4).cells for tag in cell.metadata.get("tags", [])]
+    return list(dict.fromkeys(tag.removeprefix(PART) for tag in tags if tag.startswith(PART)))
 
 
 def check_parameters(path: Path, parameters: dict[str, Any]) -> None:

@@ -8,8 +8,8 @@ runs/<run>/
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ class Step:
     source: str
     notebook: str
     parameters: dict[str, Any]
+    parts: list[str] = field(default_factory=list)  # of the notebook; none means all
     state: str = WAITING
     seconds: float = 0.0
     error: str = ""
@@ -63,7 +64,7 @@ class Run:
         write_json(self.folder / "run.json", content)
 
 
-def new_run(notebooks: list[profiles.NotebookProfiles], profile: str, seed: int, folder: Path) -> Run:
+def new_run(notebooks: list[profiles.NotebookProfiles], profile: str, seed: int, folder: Path, parts: Sequence[str] = ()) -> Run:
     """A run that has not started. Every parameter is checked here, before the first kernel starts."""
     if (folder / "run.json").exists():
         raise AzlabError(f"{folder} already holds a run: go on with it by --resume, or name another folder with --out.")
@@ -71,7 +72,11 @@ def new_run(notebooks: list[profiles.NotebookProfiles], profile: str, seed: int,
     for one in notebooks:
         parameters = dict(one.at(profile))
         profiles.check_parameters(one.path, {**parameters, "profile": profile, "seed": seed, "out": ""})
-        steps.append(Step(one.source, one.notebook, parameters))
+        known = profiles.notebook_parts(one.path) if parts else []
+        for part in parts:
+            if part not in known:
+                raise AzlabError(f"{one.notebook} has no part {part!r}; its parts are: {', '.join(known) or 'none'}.")
+        steps.append(Step(one.source, one.notebook, parameters, list(parts)))
     folder.mkdir(parents=True, exist_ok=True)
     run = Run(folder.resolve(), profile, seed, steps, results.now())
     run.save()
@@ -125,7 +130,7 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
     try:
         profiles.check_parameters(path, parameters)
         tell = (lambda cell, cells, line: on_cell(step.notebook, cell, cells, line)) if on_cell else None
-        execute.execute(path, folder, parameters, tell)
+        execute.execute(path, folder, parameters, tell, step.parts)
         step.seconds = time.perf_counter() - started
         _write_result(run, step, began)
         step.state = DONE
@@ -143,6 +148,7 @@ def _write_result(run: Run, step: Step, began: str) -> None:
     if measured["source"] != step.source:
         raise AzlabError(f"{step.notebook} belongs to {step.source}, but its recorder was made for {measured['source']}.")
     command = f"azlab reproduce {step.notebook} --profile {run.profile} --seed {run.seed}"
+    command += "".join(f" --part {part}" for part in step.parts)
     results.Result(
         source=step.source, notebook=step.notebook, profile=run.profile, seed=run.seed, command=command,
         parameters=step.parameters, started=began, seconds=round(step.seconds, 1), machine=results.machine(),

@@ -15,6 +15,7 @@ _WHERE = {
     "beside": "tables",
     "move_values": "tables",
     "value_lines": "tables",
+    "boards": "board_row",
 }
 
 __all__ = ["progress", *_WHERE]

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 import azlab
 from azlab.arena.agents import RandomAgent
-from azlab.arena.match import AgentFailed, Crosstable, MatchResult, match, random_openings, round_robin
+from azlab.arena.match import AgentFailed, Crosstable, MatchResult, each_against_each, match, random_openings, round_robin
 from azlab.arena.results import Tally, score_interval
 
 GAMES = ["tictactoe", "connect4", "dots_and_boxes", "simple_go", "seega"]
@@ -401,3 +401,23 @@ def test_requests_that_make_no_sense():
             match(one, other, **arguments)
     with pytest.raises(azlab.AzlabError, match="at least two agents"):
         round_robin([one], "connect4")
+
+
+def test_each_against_each_plays_one_game_for_every_ordered_pair():
+    class Cell:
+        """Takes the first or the last free cell."""
+
+        def __init__(self, name, place):
+            self.name, self.place = name, place
+
+        def choose(self, position):
+            return position.legal_actions[self.place]
+
+    table = each_against_each([Cell("first", 0), Cell("last", -1)], "tictactoe")
+    assert [[position.over for position in row] for row in table] == [[True, True], [True, True]]
+    for i, black in enumerate((0, -1)):
+        for j, white in enumerate((0, -1)):
+            position = azlab.game("tictactoe").start()
+            while not position.over:
+                position = position.play(position.legal_actions[white if position.to_move else black])
+            assert table[i][j] == position

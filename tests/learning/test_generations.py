@@ -1,9 +1,16 @@
 """Value networks by generations: what the network sees, how games are played, and that it learns tic-tac-toe."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
 import azlab
+from azlab.learning import generations as module
 from azlab.learning.generations import ValueAgent, ValueGenerations, against_every_line
 
 GAME = azlab.game("tictactoe")
@@ -42,33 +49,11 @@ def test_games_of_the_first_generation_are_random_and_complete():
 
 def test_later_generations_mix_their_own_moves_with_random_ones():
     net = ValueGenerations(GAME, seed=1)
-    net.generation = 1
-    states, _ = net.play_games(300)
+    states, _ = net.play_games(300, at_random=False)
     first = states[states["ply"] == 1]
     greedy = GAME.from_moves([int(net.choose_actions(GAME.new_states(1))[0])])
     same = sum(state.tobytes() == greedy.state.tobytes() for state in first)
     assert 60 < same < 280  # neither all greedy nor all random
-
-
-def test_every_line_is_counted_as_in_the_source():
-    """A player who takes the first free cell: 384 = 8*6*4*2 and 945 = 9*7*5*3 lines, fewer different games."""
-
-    def first_cell(states):
-        return GAME.legal_mask(states).argmax(axis=1)
-
-    for seat, lines in ((0, 384), (1, 945)):
-        counted = against_every_line(GAME, first_cell, seat)
-        assert sum(counted["lines"]) == lines and 0 < sum(counted["games"]) < lines
-    with pytest.raises(azlab.AzlabError, match="move in turn|same number of moves"):
-        dots = azlab.game("dots_and_boxes", rows=1, cols=2)
-        against_every_line(dots, lambda states: dots.legal_mask(states).argmax(axis=1), 0)
-
-
-def test_a_perfect_player_loses_no_line():
-    oracle = azlab.oracle(GAME)
-    for seat in (0, 1):
-        counted = against_every_line(GAME, lambda states: oracle.best_actions(states).argmax(axis=1), seat)
-        assert counted["lines"][2] == 0 and counted["games"][2] == 0
 
 
 def test_three_small_generations_learn_tic_tac_toe():
@@ -83,11 +68,111 @@ def test_three_small_generations_learn_tic_tac_toe():
     assert result.interval[0] > 0.75
 
 
+def test_boards_merged_in_a_batch_give_the_gradient_of_the_plain_batch(monkeypatch):
+    states, results = ValueGenerations(GAME, seed=1).play_games(800)
+    states, results = np.tile(states[:700], 10), np.tile(results[:700], 10)  # few boards, many times: they are merged
+    nets = [ValueGenerations(GAME, seed=2), ValueGenerations(GAME, seed=2)]
+    sizes = []
+    step = nets[0]._step
+    nets[0]._step = lambda planes, counts: (sizes.append(len(planes)), step(planes, counts))[1]
+    nets[0].train(states, results, 1)
+    monkeypatch.setattr(module, "_looks", lambda planes, turns: np.arange(len(planes) * len(turns)))
+    monkeypatch.setattr(module, "_merged", lambda keys, classes: (keys, np.eye(3, dtype=np.float32)[classes]))
+    nets[1].train(states, results, 1)
+    assert max(sizes) < 1024  # a batch has 1,024 positions
+    assert nets[0].losses == pytest.approx(nets[1].losses, abs=1e-4)
+    for one, other in zip(nets[0].net.get_weights(), nets[1].net.get_weights()):
+        assert np.allclose(one, other, atol=2e-3)
+
+
+@pytest.mark.parametrize("symmetries", ["all", "one"])
+def test_an_epoch_sees_each_position_in_all_symmetries_or_in_one(symmetries):
+    net = ValueGenerations(GAME, seed=1)
+    states = GAME.from_moves("a1").state  # a corner: four different looks
+    seen = np.zeros((3, 3))
+
+    def step(planes, counts):
+        seen[:] += (planes[..., 1] * counts.sum(axis=1)[:, None, None]).sum(axis=0)
+        return 0.0
+
+    net._step = step
+    net.train(np.tile(states, 50), np.ones(50), 2, symmetries)
+    assert seen.sum() == 50 * 2 * (8 if symmetries == "all" else 1)
+    assert (seen[[0, 0, 2, 2], [0, 2, 0, 2]] > 0).all() and seen[1].sum() == 0
+    if symmetries == "all":
+        assert (seen[[0, 0, 2, 2], [0, 2, 0, 2]] == 200).all()
+
+
+def weights_of(folder, games):
+    net = ValueGenerations(GAME, seed=4)
+    players = net.run(games, 1, folder)
+    return net, [player.net.get_weights() for player in players]
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_a_run_goes_on_after_the_last_finished_generation_as_if_never_stopped(tmp_path):
+    whole, weights = weights_of(tmp_path / "whole", [60, 50, 40])
+    weights_of(tmp_path / "parts", [60])
+    (tmp_path / "parts" / "generation_2.keras").write_bytes(b"half a file of a run that was killed")
+    net, again = weights_of(tmp_path / "parts", [60, 50, 40])
+    assert net.losses == whole.losses and len(net.history) == 3
+    assert all(same(one, other) for one, other in zip(weights, again, strict=True))
+    assert not same(weights[0], weights[2])
+    assert sorted(file.name for file in (tmp_path / "parts").iterdir()) == [
+        "generation_1.keras", "generation_2.keras", "generation_3.keras", "optimiser_3.npz", "state.json"
+    ]  # fmt: skip
+    before = (tmp_path / "parts" / "state.json").read_text()
+    assert same(weights_of(tmp_path / "parts", [60, 50, 40])[1][1], weights[1])  # nothing is left to do
+    assert (tmp_path / "parts" / "state.json").read_text() == before
+
+
+def test_other_settings_are_refused_in_the_folder_of_a_run(tmp_path):
+    weights_of(tmp_path, [60])
+    with pytest.raises(azlab.AzlabError, match="other settings"):
+        ValueGenerations(GAME, seed=4).run([61], 1, tmp_path)
+    with pytest.raises(azlab.AzlabError, match="seed 4"):
+        ValueGenerations(GAME, seed=5).run([60], 1, tmp_path)
+    (tmp_path / "state.json").write_text("{")
+    with pytest.raises(azlab.AzlabError, match="no training to go on with"):
+        ValueGenerations(GAME, seed=4).run([60], 1, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on(tmp_path):
+    """Killed for real, in the middle of a generation; what comes out is what an undisturbed run gives."""
+    code = f"""
+import azlab
+from azlab.learning.generations import ValueGenerations
+ValueGenerations(azlab.game("tictactoe"), seed=4).run([60, 50, 4000, 4000], 40, {str(tmp_path / "killed")!r})
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    state = tmp_path / "killed" / "state.json"
+    deadline = time.monotonic() + 240
+    while not (tmp_path / "killed" / "optimiser_2.npz").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL and state.exists()
+    nets = []
+    for folder in ("killed", "whole"):
+        net = ValueGenerations(GAME, seed=4)
+        net.run([60, 50], 40, tmp_path / folder)
+        net.next_generation(50, 1)
+        nets.append(net)
+    assert nets[0].losses == nets[1].losses and same(nets[0].net.get_weights(), nets[1].net.get_weights())
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (lambda: ValueGenerations(azlab.game("connect4")), "takes square boards"),
         (lambda: ValueGenerations(GAME).next_generation(0, 1), "games must be a whole number"),
+        (lambda: ValueGenerations(GAME).next_generation(5, 1, symmetries="two"), "symmetries"),
+        (lambda: ValueGenerations(GAME).next_generation(5, 1, batch=0), "batch must be a whole number"),
+        (lambda: ValueGenerations(GAME).choose_actions(GAME.new_states(1), 0), "plies must be a whole number"),
     ],
 )
 def test_bad_input_gets_one_sentence(call, sentence):

@@ -1,6 +1,8 @@
 """The Keras nets, their evaluator and their files; in one file because loading TensorFlow takes seconds."""
 
 import shutil
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -162,3 +164,11 @@ def test_a_file_that_points_elsewhere_is_refused(stored, tmp_path):
         new.write(weights, "model.weights.h5")
     with pytest.raises(AzlabError, match="points to something outside"):
         load_keras_weights(keras_nets.dots_and_boxes_net((16, 8)), path)
+
+
+def test_loading_keras_writes_nothing_into_a_notebook():
+    code = "from azlab.nets.keras_nets import load_keras; load_keras(); import tensorflow as tf; tf.constant(1.0) + 1"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    broken = "from azlab.nets.keras_nets import _quiet; import os\nwith _quiet(): os.write(2, b'the reason'); raise OSError"
+    assert "the reason" in subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, timeout=60).stderr

@@ -139,3 +139,17 @@ def test_a_position_of_another_game_is_refused(perfect):
         for states in (azlab.game("connect4").new_states(1), TICTACTOE.start(), TICTACTOE.new_states(1)[0]):
             with pytest.raises(AzlabError, match="^This oracle reads a one-dimensional array of states"):
                 ask(states)
+
+
+def test_what_a_move_gives_away():
+    game = azlab.game("tictactoe")
+    perfect = azlab.oracle(game)
+    won, drawn = (
+        game.from_moves("a1 b1 a2 b2"),
+        game.from_moves("b2"),
+    )  # X has a3, O threatens b3; after the centre an edge loses
+    cost = lambda position, move: perfect.given_away(position.state, np.array([game.action(move)]))[0]  # noqa: E731
+    assert [cost(won, move) for move in ("a3", "b3", "c1")] == [0, 1, 2]
+    assert [cost(drawn, move) for move in ("a1", "b1")] == [0, 1]
+    with pytest.raises(AzlabError, match="not legal"):
+        cost(drawn, "b2")

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 
+import nbformat
 import pytest
 
 from azlab.errors import AzlabError
@@ -210,3 +211,18 @@ def test_a_recorder_of_another_source_is_refused(toy):
     run = new_run(toy)
     runner.go(run, lambda line: None)
     assert "belongs to s9_toy" in run.failed[0].error
+
+
+def test_a_part_of_a_notebook_runs_alone(toy):
+    toy.source(profiles=SMOKE)
+    path = toy.notebook("import pathlib", "open('one', 'w')", "open('two', 'w')", RECORDS)
+    book = nbformat.read(path, as_version=4)
+    book.cells[2].metadata["tags"], book.cells[3].metadata["tags"] = ["part:one"], ["part:two"]
+    nbformat.write(book, path)
+    with pytest.raises(AzlabError, match="no part 'three'; its parts are: one, two"):
+        runner.new_run(profiles.select([])[0], "smoke", 0, toy.folder / "run", ["three"])
+    code, output = toy.azlab("reproduce", "--part", "two", "--out", "run", "--keep")
+    assert code == 0, output
+    assert [(toy.folder / "notebooks" / name).exists() for name in ("one", "two")] == [False, True]
+    kept = next((toy.folder / "reproductions" / "s9_toy" / "results").glob("*.json"))
+    assert json.loads(kept.read_text())["command"].endswith("--seed 0 --part two")
