@@ -1,4 +1,5 @@
-"""Learning curves of a training run: `curves(folder)` draws them, `LiveCurves` draws them again after every iteration.
+"""Learning curves of a training run: `curves(folder)` draws them, `curves(folder, live=True)` stays and follows a run of another
+process, `LiveCurves` is the listener of a run in this one.
 
 from azlab.learning import AlphaZero, preset
 from azlab.show import LiveCurves
@@ -6,6 +7,7 @@ AlphaZero(preset("tictactoe"), "runs/tictactoe", LiveCurves()).train()
 """
 
 import io
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,22 @@ def curves(run: Any, against: str = "minutes") -> Any:
         if len(axes.lines) > 1:
             axes.legend(frameon=False)
     return figure
+
+
+def _follow(folder: Any) -> None:
+    """Look at a run's folder every second; each new iteration renews the picture."""
+    from azlab.learning.run_folder import RunFolder
+
+    run, listener, shown = RunFolder(folder), LiveCurves(), 0
+    total = run.config().iterations  # says so if this is no run
+    try:
+        while shown < total:
+            for row in run.metrics()[shown:]:
+                shown += 1
+                listener("iteration", shown, total, **row)
+            time.sleep(1 if shown < total else 0)
+    except KeyboardInterrupt:
+        return
 
 
 class LiveCurves:

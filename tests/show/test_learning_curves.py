@@ -85,3 +85,24 @@ def test_live_curves_renew_one_picture(monkeypatch):
     assert [lines(figure)["loss"]["policy"][0] for figure in chart.things] == [[1], [1, 4], [1, 4, 9]]
     assert len(text.things) == 3 * 102 and text.things[101].data.startswith("iteration 1, 1.0 min")
     assert text.things[50].data == "playing: 50%"
+
+
+def test_live_curves_follow_another_process(tmp_path, monkeypatch):
+    """Another process adds lines to the folder; every one is shown, and the last ends the following."""
+    from azlab.learning import AlphaZeroConfig
+    from azlab.show import learning_curves
+
+    (tmp_path / "config.toml").write_text(AlphaZeroConfig(iterations=3).to_toml())
+    file, data, shown = tmp_path / "metrics.jsonl", rows(), []
+    file.write_text(json.dumps(data[0]) + "\n")
+
+    def another_process(seconds):
+        if len(shown) < 3:
+            file.write_text("".join(json.dumps(row) + "\n" for row in data[: len(shown) + 1]))
+
+    monkeypatch.setattr(learning_curves.time, "sleep", another_process)
+    monkeypatch.setattr(LiveCurves, "__call__", lambda self, what, done, total, **row: shown.append((done, total, row)))
+    assert curves(tmp_path, live=True) is None
+    assert shown == [(k + 1, 3, data[k]) for k in range(3)]
+    with pytest.raises(AzlabError, match="no training run"):
+        curves(tmp_path / "nothing", live=True)
