@@ -1,9 +1,9 @@
 """Learning curves of a training run: `curves(folder)` draws them, `curves(folder, live=True)` stays and follows a run of another
 process, `LiveCurves` is the listener of a run in this one.
 
-from azlab.learning import AlphaZero, preset
-from azlab.show import LiveCurves
-AlphaZero(preset("tictactoe"), "runs/tictactoe", LiveCurves()).train()
+    from azlab.learning import AlphaZero, preset
+    from azlab.show import LiveCurves
+    AlphaZero(preset("tictactoe"), "runs/tictactoe", LiveCurves()).train()
 """
 
 import io
@@ -46,8 +46,13 @@ def _rows(run: Any) -> list[dict[str, Any]]:
     return RunFolder(run).metrics()
 
 
-def curves(run: Any, against: str = "minutes") -> Any:
-    """A figure with the learning curves of `run`, a folder or an `AlphaZero`; `against` is "minutes" or "iteration"."""
+def curves(run: Any, against: str = "minutes", live: bool = False) -> Any:
+    """A figure with the learning curves of `run`, a folder or an `AlphaZero`; `against` is "minutes" or "iteration".
+
+    `live` shows the folder's curves and renews them until its run has finished or the kernel is interrupted.
+    """
+    if live:
+        return _follow(run)
     if against not in ("minutes", "iteration"):
         raise AzlabError(f"Curves are drawn against 'minutes' or 'iteration', not {against!r}.")
     rows = _rows(run)
