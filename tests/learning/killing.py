@@ -2,24 +2,24 @@
 
 A moment is ["before write", n], ["after write", n], ["progress", what, n], ["interrupt", what, n], ["seconds", s] or ["never"].
 Prints, for each, how the child ended (a negative number is a signal) and the iterations finished by then. This process imports
-everything once and computes nothing itself, so that its forks start at once.
+everything and plays a little, so that its forks start at once; it does not train, which torch cannot do before and after a fork.
 """
 
 import json
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
-import safetensors.torch  # noqa: F401
-import torch  # noqa: F401
+import torch
 
-import azlab.learning.alphazero
-import azlab.oracles  # noqa: F401
 from azlab.cli import main
 from azlab.learning import progress
+from azlab.learning.alphazero import AlphaZero
+from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.run_folder import RunFolder
 
 
@@ -56,8 +56,18 @@ def run(folder, config, moment):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+def warm_up(config):
+    torch.set_num_threads(1)  # no threads of OpenMP's may be there when this process forks
+    with tempfile.TemporaryDirectory() as folder:
+        run = AlphaZero(AlphaZeroConfig.load(config), folder)
+        run._prepare_evaluation()
+        run._play(1)
+        run._evaluate(1)
+
+
 if __name__ == "__main__":
     folder, config = sys.argv[1:]
+    warm_up(config)
     for moment in json.load(sys.stdin):
         code = run(folder, config, moment)
         print(json.dumps([moment, code, RunFolder(folder).iteration()]), flush=True)

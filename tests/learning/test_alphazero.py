@@ -19,9 +19,9 @@ from azlab.nets.weights import read_safetensors
 
 # A run that does everything a run can do, in less than two seconds.
 FULL = {
-    "selfplay__search_value": 0.3, "training__merge": 0.5, "training__window": ((1, 60), (3, 120)), "gate__score": 0.5,
-    "gate__games": 8, "evaluation__positions": "reachable", "evaluation__count": 30, "evaluation__opponents": ("random",),
-    "evaluation__earlier": 1, "evaluation__games": 8,
+    "selfplay__search_value": 0.3, "training__merge": 0.5, "training__window": ((1, 30), (3, 60)), "gate__score": 0.5,
+    "gate__games": 8, "evaluation__positions": "reachable", "evaluation__count": 30, "evaluation__opponents": ("random", "uct:9"),
+    "evaluation__earlier": 2, "evaluation__games": 8,
 }  # fmt: skip
 # The other half of the settings, with threads.
 THREADS = {
@@ -66,12 +66,19 @@ def assert_same_runs(one, other):
         assert left[name] == right[name], name
 
 
+def optimiser(run):
+    """{(parameter, name): bits} of the optimiser's numbers."""
+    state = run.learner._optimiser.state_dict()["state"]
+    return {(k, name): part.numpy().tobytes() for k, parts in state.items() for name, part in parts.items()}
+
+
 def assert_same_state(one, other):
     """What the next iteration depends on, in memory."""
     assert all(np.array_equal(a, b) for a, b in zip(one.replay.examples(), other.replay.examples(), strict=True))
     assert np.array_equal(one.replay._seen, other.replay._seen)
     for a, b in zip(one.learner.net.state_dict().values(), other.learner.net.state_dict().values(), strict=True):
         assert np.array_equal(a.numpy(), b.numpy())
+    assert optimiser(one) == optimiser(other)
     for left, right in zip(one.selfplay.workers, other.selfplay.workers, strict=True):
         kept, kept2 = left.unfinished(), right.unfinished()
         assert kept.keys() == kept2.keys() and all(np.array_equal(kept[name], kept2[name]) for name in kept)
@@ -89,7 +96,7 @@ def test_metrics_say_what_was_done(whole):
     rows = whole.folder.metrics()
     assert facts(rows) == facts(whole.metrics) and [row["iteration"] for row in rows] == [1, 2, 3]
     assert [row["window"] for row in rows] == [len(whole.replay) if k == 2 else row["window"] for k, row in enumerate(rows)]
-    assert all(row["examples"] >= 40 and row["window"] <= limit for row, limit in zip(rows, (60, 90, 120)))
+    assert all(row["examples"] >= 40 and row["window"] <= limit for row, limit in zip(rows, (30, 45, 60)))
     assert rows[-1]["total_seconds"] == pytest.approx(sum(row["seconds"] for row in rows))
     assert {"loss", "policy_loss", "value_loss", "mcts_accuracy", "network_accuracy", "elo", "score random"} <= rows[0].keys()
     for row in rows:
@@ -121,11 +128,11 @@ def test_a_run_killed_again_and_again_equals_one_that_never_was(tiny, tmp_path, 
     ended, _ = train_and_kill(tmp_path / "whole", config, [["never"]])
     assert ended == [[["never"], 0, 3]]
     rng = np.random.default_rng(0)
-    writes = [["before write", n] for n in range(1, 10)] + [["after write", n] for n in (1, 2, 4, 6, 7, 8)]
-    phases = [["progress", what, n] for what, n in (("playing", 1), ("playing", 3), ("training", 1), ("iteration", 1))]
-    phases += [["progress", "playing random", 1], ["interrupt", "playing", 2], ["interrupt", "playing random", 1]]
+    writes = [["before write", n] for n in range(1, 10)] + [["after write", n] for n in (1, 4, 8)]
+    phases = [["progress", what, n] for what, n in (("playing", 2), ("training", 1), ("iteration", 1))]
+    phases += [["progress", "playing random", 1], ["interrupt", "playing", 1]]
     if settings is FULL:
-        phases += [["progress", "gate", 1], ["progress", "testing", 1], ["interrupt", "gate", 1], ["interrupt", "training", 1]]
+        phases += [["progress", "gate", 1], ["progress", "testing", 1]]
     times = [["seconds", float(seconds)] for seconds in rng.uniform(0.1, 1.0, 3)]
     moments = [*writes, *phases, ["after write", 11], *times, ["before write", 10], ["never"]]
     ended, errors = train_and_kill(tmp_path / "killed", config, moments)
@@ -137,32 +144,29 @@ def test_a_run_killed_again_and_again_equals_one_that_never_was(tiny, tmp_path, 
     assert_same_runs(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_a_resumed_run_has_the_same_state_as_one_that_goes_on(whole, tiny):
-    again = AlphaZero(None, whole.folder.path)
+@pytest.mark.parametrize("settings", [FULL, THREADS], ids=["one worker", "two workers"])
+def test_a_resumed_run_has_the_same_state_as_one_that_goes_on(tiny, tmp_path, settings):
+    run = AlphaZero(tiny(**settings), tmp_path)
+    run.train()
+    again = AlphaZero(None, tmp_path)
     again.resume()
-    assert again.iteration == 3 and facts(again.metrics) == facts(whole.metrics)
-    assert_same_state(again, whole)
+    assert again.iteration == 3 and facts(again.metrics) == facts(run.metrics)
+    assert_same_state(again, run)
+    assert (len(run.replay) == 60) == (settings is FULL)  # the window is full, or does not matter
 
 
 @pytest.mark.parametrize(
-    ("what", "number"),
-    [
-        ("playing", 1),
-        ("training", 1),
-        ("gate", 2),
-        ("testing", 1),
-        ("playing random", 1),
-        ("playing version 2", 1),
-        ("iteration", 2),
-    ],
+    "what", ["playing", "training", "gate", "testing", "playing random", "playing uct:9", "playing version", "iteration"]
 )
-def test_ctrl_c_in_any_phase_and_training_again_in_the_same_process(whole, tiny, tmp_path, what, number):
+def test_ctrl_c_in_any_phase_and_training_again_in_the_same_process(whole, tiny, tmp_path, what):
     """In a notebook the same object goes on. What the interrupted iteration had changed does not count."""
     seen = []
 
     def interrupt(now, done, total, **metrics):
         seen.append(now)
-        if now == what and seen.count(now) == number:
+        is_match = now == "gate" or now.startswith("playing ")
+        if what in (now, now[: len("playing version")]) and "stop" not in seen and (done < total or not is_match):
+            seen.append("stop")
             raise KeyboardInterrupt
 
     run = AlphaZero(tiny(**FULL), tmp_path / "run", interrupt)
@@ -448,3 +452,30 @@ def test_a_player_says_at_once_which_game_it_knows(trained, capsys):
 
 
 # --- does it learn? ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_tic_tac_toe_is_learnt_in_a_few_iterations(tmp_path):
+    """A third of the preset's games. Untrained, a search of 25 nodes finds 93% of the best moves, and the net alone half."""
+    changes = {"iterations": 4, "selfplay.positions": 2000, "search.simulations": 32, "test_search.simulations": 25}
+    config = preset("tictactoe").changed({**changes, "seed": 1, "evaluation.opponents": ("perfect",), "evaluation.every": 4})
+    last = AlphaZero(config, tmp_path).train()[-1]
+    assert last["mcts_accuracy"] > 0.985 and last["network_accuracy"] > 0.93 and last["result_accuracy"] > 0.75
+    assert last["score perfect"] >= 0.45  # perfect players of both seats share the points
+
+
+@pytest.mark.slow
+def test_the_wrong_sign_on_extra_turns_hurts(tmp_path):
+    """Dots and Boxes 2x2, the mistake of source S3 in self-play alone: all positions graded by the oracle, with a right search.
+
+    Seeds 1, 2, 3 gave 94.3, 93.3, 93.8% of moves that keep the result with the right sign, 74.5, 72.5, 71.4% with the wrong one.
+    """
+    changes = {"iterations": 5, "selfplay.positions": 2000, "training.passes": ((1, 6.0),), "search.simulations": 32}
+    changes |= {"test_search.simulations": 16, "evaluation.every": 5, "seed": 1}
+    found = {}
+    for flip in (False, True):
+        config = preset("dots_and_boxes_2x2").changed(changes | {"selfplay.flip_every_ply": flip})
+        found[flip] = AlphaZero(config, tmp_path / str(flip)).train()[-1]
+    right, wrong = found[False], found[True]
+    assert right["holding_accuracy"] > 0.9 and right["holding_accuracy"] > wrong["holding_accuracy"] + 0.1
+    assert right["network_accuracy"] > wrong["network_accuracy"] + 0.25
