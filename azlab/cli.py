@@ -98,12 +98,9 @@ def _play(args: argparse.Namespace) -> int:
 
 def _agent(name: str, seed: int, rules: "Game") -> Any:
     """The agent called `name`; one that cannot play this game says so now, not at its first move."""
-    from azlab.arena.agents import agent
+    from azlab.arena.agents import agent, ready
 
-    made = agent(name, seed)
-    if hasattr(made, "prepare"):
-        made.prepare(rules)
-    return made
+    return ready(agent(name, seed), rules)
 
 
 def _add_match(commands: argparse._SubParsersAction) -> None:
@@ -256,22 +253,14 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    import time
-
     from azlab.learning.progress import headline
     from azlab.learning.run_folder import RunFolder
 
-    folder, shown = RunFolder(args.folder), 0
-    total = folder.config().iterations  # says so if this is no run
-    while True:
-        rows = folder.metrics()
-        for row in rows[shown:]:
-            print(headline(row), flush=True)
-        shown = len(rows)
-        if not args.watch or shown >= total:
-            break
-        time.sleep(1)
-    if shown == 0:
+    folder = RunFolder(args.folder)
+    folder.config()  # says so if this is no run
+    for row in folder.follow() if args.watch else folder.metrics():
+        print(headline(row), flush=True)
+    if not folder.metrics():
         print("No iteration is finished yet.")
     if args.curves:
         from azlab.show import curves

@@ -226,6 +226,13 @@ def agent(text: str, seed: int = 0) -> Any:
     return made
 
 
+def ready(player: Any, game: Game) -> Any:
+    """The player itself; one that cannot play this game says so now, not at its first move."""
+    if hasattr(player, "prepare"):
+        player.prepare(game)
+    return player
+
+
 def _trained(text: str, rest: str, seed: int) -> Any:
     """az:FOLDER, or az:FOLDER,simulations=400,iteration=7."""
     from azlab.learning.player import TrainedAgent

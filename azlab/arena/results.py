@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from azlab.errors import AzlabError
+from azlab.files import write_aside
 from azlab.games import game as find_game
 from azlab.games.game import Game, Position
 
@@ -327,14 +328,9 @@ _FORMAT = "match 1"
 
 
 def _write(path: str | os.PathLike, matches: Iterable[MatchResult], more: dict[str, Any] | None = None) -> None:
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.part")  # so that a full disk or Ctrl-C leaves the old file as it was
-    with aside.open("w", encoding="utf-8") as stream:
-        for played in matches:
-            for line in (_match_line(played) | (more or {}), *map(_game_line, played.records)):
-                stream.write(json.dumps(line) + "\n")
-    os.replace(aside, target)
+    lines = (line for played in matches for line in (_match_line(played) | (more or {}), *map(_game_line, played.records)))
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    write_aside(Path(path), lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
 def _match_line(played: MatchResult) -> dict[str, Any]:

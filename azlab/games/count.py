@@ -4,14 +4,12 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import Game
+from azlab.games.packed import as_words
 
 
 def _words(states: np.ndarray) -> np.ndarray:
-    """The bytes of each state as uint64 [B, words], for sorting."""
-    size = states.dtype.itemsize
-    padded = np.zeros((len(states), -(-size // 8) * 8), np.uint8)
-    padded[:, :size] = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), size)
-    words = padded.view(np.uint64)
+    """The bytes of each state as uint64 [B, words], for sorting; words that are the same everywhere are left out."""
+    words = as_words(states)
     return words[:, (words != words[:1]).any(axis=0)] if len(words) else words
 
 

@@ -187,6 +187,11 @@ class Game:
         self.kernels.legal(states, mask)
         return mask
 
+    def random_actions(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A legal action for each state, all with equal chances: int64 [B]."""
+        legal = self.legal_mask(states)
+        return np.where(legal, rng.random(legal.shape), -1).argmax(axis=1)
+
     def encode(self, states: np.ndarray) -> np.ndarray:
         """What a network sees: float32 [B, C, H, W]."""
         planes = np.zeros((len(states), *self.planes_shape), np.float32)

@@ -1,7 +1,6 @@
 """Learning: tables, value networks by generations, supervised training, AlphaZero. Parts are loaded when asked for."""
 
-import importlib
-from typing import Any
+from azlab.lazy import lazily
 
 _WHERE = {
     "AlphaZero": "alphazero",
@@ -22,13 +21,4 @@ _WHERE = {
 }
 
 __all__ = list(_WHERE)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"azlab.learning has no {name}; it has {', '.join(_WHERE)}.")
-    return getattr(importlib.import_module(f"azlab.learning.{_WHERE[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_WHERE)
+__getattr__, __dir__ = lazily("azlab.learning", _WHERE)

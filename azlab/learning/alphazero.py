@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from azlab.arena.agents import PuctAgent
+from azlab.arena.agents import PuctAgent, ready
 from azlab.arena.agents import agent as agent_by_name
 from azlab.arena.elo import fit
 from azlab.arena.match import match
@@ -38,7 +38,7 @@ from azlab.search.config import SearchConfig
 # Called as progress(what is being done, steps done, steps in all); after an iteration as
 # progress("iteration", iteration, iterations, **metrics).
 Progress = Callable[..., None]
-PLAY, TRAIN, GATE, EVALUATE = range(4)  # purposes of random numbers
+PLAY, TRAIN = range(2)  # purposes of random numbers
 
 
 def silent(what: str, done: int, total: int, **metrics: Any) -> None:
@@ -57,6 +57,13 @@ def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) ->
     if kind == "dots_and_boxes":
         return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes), "lines", loss, seed)
     return KerasLearner(game, keras_nets.seega_net(**sizes), "signed", loss, seed)
+
+
+def trained_learner(folder: RunFolder, config: AlphaZeroConfig, iteration: int) -> Learner:
+    """A learner with the network of a run after `iteration`."""
+    learner = new_learner(config.rules(), config.net, config.loss, config.seed)
+    learner.load(folder.net_file(iteration, learner.suffix))
+    return learner
 
 
 class AlphaZero:
@@ -225,9 +232,7 @@ class AlphaZero:
 
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
-        learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
-        learner.load(self.folder.net_file(iteration, self.learner.suffix))
-        return learner.evaluator(cores())
+        return trained_learner(self.folder, self.config, iteration).evaluator(cores())
 
     def _gate(self, iteration: int) -> dict[str, Any]:
         """Let the new network play the best so far; if it does not win, go back (S3, S4; AlphaGo Zero)."""
@@ -281,11 +286,7 @@ class AlphaZero:
 
     def _opponents(self, seed: int) -> list[Any]:
         """The agents of the config, ready to play."""
-        opponents = [agent_by_name(name, seed) for name in self.config.evaluation.opponents]
-        for opponent in opponents:
-            if hasattr(opponent, "prepare"):
-                opponent.prepare(self.game)
-        return opponents
+        return [ready(agent_by_name(name, seed), self.game) for name in self.config.evaluation.opponents]
 
     def _prepare_evaluation(self) -> None:
         """Find positions and opponents before the first iteration, not after it: what is wrong with them is said at once."""

@@ -84,9 +84,8 @@ def _random_states(game: Game, count: int, rng: np.random.Generator) -> np.ndarr
     states = game.new_states(count)
     while (left > 0).any():
         rows = np.flatnonzero(left > 0)
-        legal = game.legal_mask(states[rows])
         moved = states[rows]
-        game.kernels.play(moved, np.where(legal, rng.random(legal.shape), -1).argmax(axis=1))
+        game.kernels.play(moved, game.random_actions(moved, rng))
         is_over = moved["over"]
         states[rows[~is_over]] = moved[~is_over]
         left[rows] = np.where(is_over, 0, left[rows] - 1)

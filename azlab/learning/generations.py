@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import AzlabError, one_of, whole_number
+from azlab.files import load_arrays, save_arrays, write_aside
 from azlab.games.count import distinct
 from azlab.games.game import Game
 from azlab.learning.afterstates import AfterstateNet, ValueAgent, against_every_line
 from azlab.nets.keras_nets import load_keras, value_net
-from azlab.nets.weights import load_keras_weights, save_keras, write_aside
+from azlab.nets.weights import load_keras_weights, save_keras
 
 __all__ = ["ValueGenerations", "AfterstateNet", "ValueAgent", "against_every_line"]
 
@@ -133,8 +134,7 @@ class ValueGenerations(AfterstateNet):
     def _mixed_actions(self, states: np.ndarray, is_random: np.ndarray) -> np.ndarray:
         """Random actions where `is_random`, the network's elsewhere: int64 [B]."""
         actions = np.empty(len(states), np.int64)
-        legal = self.game.legal_mask(states[is_random])
-        actions[is_random] = np.where(legal, self._rng.random(legal.shape), -1).argmax(axis=1)
+        actions[is_random] = self.game.random_actions(states[is_random], self._rng)
         if not is_random.all():
             actions[~is_random] = self.choose_actions(states[~is_random])
         return actions
@@ -187,8 +187,8 @@ class ValueGenerations(AfterstateNet):
         """Write all that the next generation needs; what earlier calls wrote counts until the last file is in place."""
         folder = Path(folder)
         save_keras(self.net, folder / f"generation_{self.generation}.keras")
-        numbers = [variable.numpy() for variable in self._optimiser.variables]
-        write_aside(folder / f"optimiser_{self.generation}.npz", lambda aside: np.savez(aside, *numbers))
+        numbers = {f"{k}": variable.numpy() for k, variable in enumerate(self._optimiser.variables)}
+        save_arrays(folder / f"optimiser_{self.generation}.npz", numbers)
         content = {
             "game": repr(self.game), "filters": self.filters, "seed": self.seed, "random": self._rng.bit_generator.state,
             "history": self.history, "losses": self.losses,
@@ -210,9 +210,9 @@ class ValueGenerations(AfterstateNet):
         if kept != (repr(self.game), self.filters, self.seed):
             raise AzlabError(f"{folder} holds a training of {kept[0]} with seed {kept[2]}. Name another folder.")
         load_keras_weights(self.net, folder / f"generation_{len(history)}.keras")
-        with np.load(folder / f"optimiser_{len(history)}.npz", allow_pickle=False) as numbers:
-            for variable, name in zip(self._optimiser.variables, numbers.files, strict=True):
-                variable.assign(numbers[name])
+        numbers = load_arrays(folder / f"optimiser_{len(history)}.npz")
+        for variable, array in zip(self._optimiser.variables, numbers.values(), strict=True):
+            variable.assign(array)
         self._rng.bit_generator.state = random
         self.history, self.losses = history, losses
 

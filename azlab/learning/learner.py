@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from azlab.errors import AzlabError, one_of
+from azlab.files import write_aside
 from azlab.games.game import Game
 from azlab.learning.replay import Examples
 from azlab.nets.encodings import from_planes, outputs_of_actions
-from azlab.nets.weights import write_aside
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from azlab.arena.agents import PuctAgent
 from azlab.errors import AzlabError
 from azlab.games.game import Game
-from azlab.learning.alphazero import new_learner
+from azlab.learning.alphazero import trained_learner
 from azlab.learning.run_folder import RunFolder
 
 
@@ -28,10 +28,8 @@ class TrainedAgent(PuctAgent):
             raise AzlabError(f"The run in {folder} has not finished its first iteration.")
         if iteration is not None and not 1 <= iteration <= last:
             raise AzlabError(f"The run in {folder} has iterations 1 to {last}, not {iteration}.")
-        self.game = config.rules()
-        learner = new_learner(self.game, config.net, config.loss, config.seed)
-        self.iteration = iteration or last
-        learner.load(run.net_file(self.iteration, learner.suffix))
+        self.game, self.iteration = config.rules(), iteration or last
+        learner = trained_learner(run, config, self.iteration)
         search = replace(config.test_search, simulations=simulations or config.test_search.simulations)
         super().__init__(learner.evaluator(threads), search, f"az:{folder}", seed)
 

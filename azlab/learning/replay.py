@@ -10,6 +10,7 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import Game
+from azlab.games.packed import as_words
 
 
 class Examples(NamedTuple):
@@ -48,16 +49,9 @@ def joined(game: Game, parts: list[Examples]) -> Examples:
     return Examples(*(np.concatenate(arrays) for arrays in zip(no_examples(game), *parts, strict=True)))
 
 
-def as_bytes(states: np.ndarray) -> np.ndarray:
-    """States as uint8 [B, size], which any program can read."""
-    return np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.dtype.itemsize)
-
-
 def fingerprints(states: np.ndarray) -> np.ndarray:
     """A number for each state, uint64 [B]; two different states share one with a chance of about 1 in 10^19."""
-    data = as_bytes(states)
-    words = np.zeros((len(states), -(-data.shape[1] // 8)), np.uint64)
-    words.view(np.uint8)[:, : data.shape[1]] = data
+    words = as_words(states)
     found = np.full(len(states), 0x9E3779B97F4A7C15, np.uint64)
     for column in range(words.shape[1]):  # multiply and shift, as SplitMix64 does
         found = (found ^ words[:, column]) * np.uint64(0xBF58476D1CE4E5B9)
@@ -68,13 +62,12 @@ def fingerprints(states: np.ndarray) -> np.ndarray:
 
 
 class Replay:
-    """The window. `examples()` are those in it, the oldest first; `share_new` tells how many of the last ones were never seen."""
+    """The window. `examples()` are those in it, the oldest first."""
 
     def __init__(self, game: Game, merge: float = 0.0) -> None:
         if not 0 <= merge <= 1:
             raise AzlabError(f"merge is the weight of a repeated position's new targets, from 0 (off) to 1, not {merge}.")
         self.game, self.merge = game, merge
-        self.added = 0  # positions ever given to `add`
         self._store = no_examples(game, 1024)
         self._first, self._end = 0, 0  # the window is rows first..end of the store
         self._seen = np.zeros(0, np.uint64)  # fingerprints of all positions ever added, sorted
@@ -93,7 +86,6 @@ class Replay:
         marks = fingerprints(examples.states)
         fresh = np.setdiff1d(marks, self._seen)
         self._seen = np.union1d(self._seen, fresh)
-        self.added += examples.size
         if self.merge:
             examples = self._merged(examples, marks)
         self._make_room(examples.size)

@@ -16,8 +16,7 @@ import fcntl
 import json
 import os
 import shutil
-import zipfile
-import zlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import AzlabError
+from azlab.files import load_arrays, save_arrays, write_aside
 from azlab.games.game import Game
+from azlab.games.packed import as_bytes, from_bytes
 from azlab.learning.config import AlphaZeroConfig, differences
-from azlab.learning.replay import Examples, as_bytes
-from azlab.nets.weights import write_aside
+from azlab.learning.replay import Examples
 
 MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
 
@@ -118,8 +118,7 @@ class RunFolder:
     def load_games(self, iteration: int, game: Game) -> Examples:
         """The examples of an iteration."""
         arrays = load_arrays(self.path / "games" / f"{iteration:05}.npz")
-        states = np.ascontiguousarray(arrays.pop("states")).view(game.dtype).reshape(-1)
-        return Examples(states=states, **arrays)
+        return Examples(states=from_bytes(arrays.pop("states"), game.dtype), **arrays)
 
     def finish(self, iteration: int, save_optimiser: Any, unfinished: list[dict[str, np.ndarray]], metrics: dict) -> None:
         """Make the iteration count: its checkpoint gets its name, the one before the last is removed."""
@@ -144,12 +143,19 @@ class RunFolder:
     # --- metrics --------------------------------------------------------------------------------------------------
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The lines of metrics.jsonl; a line cut off by a crash is left out."""
-        try:
-            lines = (self.path / "metrics.jsonl").read_text().splitlines()
-        except FileNotFoundError:
-            return []
-        return _whole_lines(lines)
+        """The lines of metrics.jsonl."""
+        return _whole_lines(self.path / "metrics.jsonl")
+
+    def follow(self) -> Iterator[dict[str, Any]]:
+        """The metrics of every iteration, those to come too, until the run's last one; looks for new ones every second."""
+        total, seen = self.config().iterations, 0  # says so if this is no run
+        while True:
+            for row in self.metrics()[seen:]:
+                seen += 1
+                yield row
+            if seen >= total:
+                return
+            time.sleep(1)
 
     def _complete(self, iteration: int) -> None:
         """Bring metrics.jsonl to `iteration` (the checkpoint has its line, later ones do not count); remove old checkpoints."""
@@ -169,8 +175,7 @@ class RunFolder:
 
     def matches(self) -> list[dict[str, Any]]:
         """The results of all evaluation matches."""
-        path = self.path / "matches.jsonl"
-        return _whole_lines(path.read_text().splitlines()) if path.is_file() else []
+        return _whole_lines(self.path / "matches.jsonl")
 
     def go_back(self, iteration: int) -> None:
         """Forget what an unfinished iteration wrote."""
@@ -184,28 +189,10 @@ class RunFolder:
                 path.unlink(missing_ok=True)
 
 
-def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays as a compressed .npz file."""
-
-    def write(aside: Path) -> None:
-        with aside.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-
-    write_aside(path, write)
-
-
-def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read what `save_arrays` wrote."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise AzlabError(f"{path} cannot be read ({error}); the run cannot go on from it.") from None
-
-
-def _whole_lines(lines: list[str]) -> list[dict[str, Any]]:
+def _whole_lines(file: Path) -> list[dict[str, Any]]:
+    """The JSON lines of a file, none if there is no file; a line cut off by a crash is left out."""
     rows = []
-    for line in lines:
+    for line in file.read_text().splitlines() if file.is_file() else ():
         try:
             rows.append(json.loads(line))
         except ValueError:

@@ -19,7 +19,8 @@ import numpy as np
 
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game
-from azlab.learning.replay import Examples, as_bytes, joined, no_examples
+from azlab.games.packed import as_bytes, from_bytes
+from azlab.learning.replay import Examples, joined, no_examples
 from azlab.search.budget import NodeClock
 from azlab.search.config import SearchConfig
 from azlab.search.evaluators import CachedEvaluator, Evaluator
@@ -175,8 +176,7 @@ class Worker:
         while len(games := games[left > 0]):
             left = left[left > 0] - 1
             states = self.states[games]
-            legal = self.game.legal_mask(states)
-            self.game.kernels.play(states, np.where(legal, rng.random(legal.shape), -1).argmax(axis=1))
+            self.game.kernels.play(states, self.game.random_actions(states, rng))
             self.states[games[~states["over"]]] = states[~states["over"]]  # a move that ends the game is not played
             left[states["over"]] = 0
 
@@ -209,10 +209,10 @@ class Worker:
 
     def resume(self, kept: dict[str, np.ndarray]) -> None:
         """Take over what `unfinished` gave."""
-        self.states = np.ascontiguousarray(kept["now"]).view(self.game.dtype).reshape(-1).copy()
+        self.states = from_bytes(kept["now"], self.game.dtype).copy()
         self.played = kept["played"].copy()
         used = np.arange(self.game.max_length) < self.played[:, None]
-        states = np.ascontiguousarray(kept["states"]).view(self.game.dtype).reshape(-1)
+        states = from_bytes(kept["states"], self.game.dtype)
         for name, array in self.history.items():
             array[used] = states if name == "states" else kept[name]
         if self.clock is not None:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import AzlabError, one_of
+from azlab.files import save_arrays
 from azlab.games.game import Game, Position
 from azlab.games.kernel import kernel, mix, new_rng, random_below, random_unit, specialise
 
@@ -197,16 +198,11 @@ class MonteCarloControl:
         return int(self.greedy_actions(position.state)[0])
 
     def save(self, file: str | Path) -> None:
-        """Write the table as .npz, aside first, so that an older file stays good until the new one is complete."""
-        file = Path(file)
-        aside = file.with_name(file.name + ".part")
+        """Write the table as .npz; an older file stays good until the new one is complete."""
         used = np.flatnonzero(self.keys)
-        with open(aside, "wb") as out:
-            np.savez_compressed(
-                out, keys=self.keys[used], seats=self.seats[used], q=self.q[used], counts=self.counts[used], rng=self._rng,
-                results=self.results, previous=self._previous, games=self.games,
-            )  # fmt: skip
-        aside.replace(file)
+        table = {name: getattr(self, name)[used] for name in ("keys", "seats", "q", "counts")}
+        more = {"rng": self._rng, "results": self.results, "previous": self._previous, "games": self.games}
+        save_arrays(Path(file), table | more)
 
     def load(self, file: str | Path) -> None:
         """Read what `save` wrote for the same game; go on learning from there."""

@@ -1,9 +1,7 @@
 """Networks and what turns them into evaluators. Importing this loads neither torch nor TensorFlow; its parts do when used."""
 
-import importlib
-from typing import Any
+from azlab.lazy import lazily
 
-# name: module that has it; loaded when first asked for, because torch takes seconds and TensorFlow more
 _WHERE = {
     "ResidualConfig": "residual",
     "ResidualNet": "residual",
@@ -18,13 +16,4 @@ _WHERE = {
 }
 
 __all__ = list(_WHERE)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"azlab.nets has no {name}; it has {', '.join(_WHERE)}.")
-    return getattr(importlib.import_module(f"azlab.nets.{_WHERE[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(_WHERE)
+__getattr__, __dir__ = lazily("azlab.nets", _WHERE)

@@ -9,16 +9,15 @@ import dataclasses
 import hashlib
 import io
 import json
-import os
 import warnings
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from azlab.errors import AzlabError
+from azlab.files import write_aside
 
 FORMAT = "azlab residual net 1"
 KERAS_MEMBERS = {"metadata.json", "config.json", "model.weights.h5"}
@@ -153,21 +152,6 @@ def _refuse_links(path: Path, data: bytes) -> None:
             walk(file)
     except (OSError, RuntimeError, KeyError, TypeError) as error:
         raise AzlabError(f"{path} is damaged: its weights cannot be read ({error}). Use another copy.") from None
-
-
-def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` make a file beside `path` and rename it to `path` when it is complete and on disk."""
-    aside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(aside)
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except OSError as error:
-        raise AzlabError(f"{path} cannot be written: {error.strerror or error}. What was there before is unchanged.") from None
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def _with_suffix(path: str | Path, suffix: str) -> Path:

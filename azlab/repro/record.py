@@ -13,7 +13,6 @@ folder that goes when the kernel does.
 import itertools
 import json
 import math
-import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import AzlabError, one_of
+from azlab.files import write_aside
 from azlab.repro import claims
 from azlab.repro.sources import PROFILES
 
@@ -102,11 +102,9 @@ def recorder(source: str, profile: str, out: str = "") -> Recorder:
 
 def write_json(file: Path, content: Any) -> None:
     """Write aside and rename, so that a reader, or a run that is killed, never leaves half a file."""
-    aside = file.with_name(file.name + ".part")
     text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
     text = re.sub(r"\[[^\[\]{}\"]*\]", lambda numbers: " ".join(numbers.group().split()), text)  # a list of numbers on one line
-    aside.write_text(text + "\n", encoding="utf-8")
-    os.replace(aside, file)
+    write_aside(file, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,6 @@ What is stored is the same on every machine: no widget state, no times, no versi
 not belong in a stored notebook; a test asks it about every one.
 """
 
-import os
 import re
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from azlab.errors import AzlabError
+from azlab.files import write_aside
 from azlab.repro.execute import LoggedKernel
 from azlab.repro.sources import notebook_path, root
 
@@ -50,9 +50,7 @@ def refresh(path: Path) -> None:
         except CellExecutionError as error:
             raise AzlabError(f"{path.name} was not stored, since a cell failed: {error.ename}: {error.evalue}") from None
     clean(notebook)
-    aside = path.with_name(path.name + ".part")
-    nbformat.write(notebook, aside)
-    os.replace(aside, path)
+    write_aside(path, lambda aside: nbformat.write(notebook, aside))
 
 
 def clean(notebook: Any) -> None:

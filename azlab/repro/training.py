@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
+from azlab.files import write_aside
 from azlab.learning.run_folder import RunFolder
-from azlab.nets.weights import write_aside
 from azlab.repro.results import machine, now, versions
 
 # What is kept of an iteration, with the digits that mean something.

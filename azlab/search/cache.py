@@ -12,6 +12,7 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.kernel import kernel, mix
+from azlab.games.packed import as_words
 from azlab.search.evaluators import Evaluator, checked
 
 MOST = 2**30  # positions; the slots are int32
@@ -173,18 +174,6 @@ def store(table, words, count, missing, source, hashes, new_priors, new_values, 
                 priors[i, action] = new_priors[j, action]
             values[i] = new_values[j]
             draws[i] = new_draws[j]
-
-
-def as_words(states: np.ndarray) -> np.ndarray:
-    """The bytes of `states` [B] as uint64 [B, W], filled up with zeros where a state is no whole number of words."""
-    count, size = len(states), states.dtype.itemsize
-    if size % 8 == 0 and states.flags.carray:  # contiguous, aligned and writable, as the kernels are compiled for
-        words = states.view(np.uint64).reshape(count, -1)
-        if words.flags.aligned:
-            return words
-    padded = np.zeros((count, -(-size // 8)), np.uint64)
-    padded.view(np.uint8)[:, :size] = np.ascontiguousarray(states).view(np.uint8).reshape(count, size)
-    return padded
 
 
 class CachedEvaluator:

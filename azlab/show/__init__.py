@@ -1,8 +1,6 @@
 """Boards to look at and to play on, pictures of searches and learning curves, and the progress of long work."""
 
-import importlib
-from typing import Any
-
+from azlab.lazy import lazily
 from azlab.show.progress import progress
 
 # loaded when asked for: they need matplotlib or widgets
@@ -19,9 +17,4 @@ _WHERE = {
 }
 
 __all__ = ["progress", *_WHERE]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"azlab.show has no {name}; it has {', '.join(__all__)}.")
-    return getattr(importlib.import_module(f"azlab.show.{_WHERE[name]}"), name)
+__getattr__, __dir__ = lazily("azlab.show", _WHERE, ["progress"])

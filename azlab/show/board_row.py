@@ -27,27 +27,30 @@ class Boards:
     def svg(self) -> str:
         """All boards as one self-contained SVG text."""
         drawn = [draw(position.game.picture(position), text) for position, text in zip(self.positions, self.captions)]
-        sizes = [tuple(float(svg.split(f' {side}="', 1)[1].split('"', 1)[0]) for side in ("width", "height")) for svg in drawn]
-        width, height = (max(size) + GAP for size in zip(*sizes))
-        parts = []
-        for number, (svg, size) in enumerate(zip(drawn, sizes)):
-            row, column = divmod(number, self.columns)
-            parts.append(
-                svg.replace("<svg ", f'<svg x="{width * column + (width - GAP - size[0]) / 2:g}" y="{height * row:g}" ', 1)
-            )
-        rows = -(-len(drawn) // self.columns)
-        across, down = width * self.columns - GAP, height * rows - GAP
-        title = escape("; ".join(self.captions))
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:g}" height="{down:g}" viewBox="0 0 {across:g} {down:g}" '
-            f'role="img"><title>{title}</title>{"".join(parts)}</svg>'
-        )
+        return in_rows(drawn, "; ".join(self.captions), self.columns, GAP)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         return f"<{len(self.positions)} boards: {'; '.join(self.captions)}>"
+
+
+def in_rows(pictures: Sequence[str], title: str, columns: int, gap: float) -> str:
+    """SVG pictures as one, `columns` in a row; a column is as wide as its widest picture, a row as high as its highest."""
+    sizes = [tuple(float(svg.split(f' {side}="', 1)[1].split('"', 1)[0]) for side in ("width", "height")) for svg in pictures]
+    widths = [max(width for width, _ in sizes[column::columns]) for column in range(columns)]
+    heights = [max(height for _, height in sizes[start : start + columns]) for start in range(0, len(sizes), columns)]
+    parts = []
+    for number, (svg, size) in enumerate(zip(pictures, sizes)):
+        row, column = divmod(number, columns)
+        x = sum(widths[:column]) + gap * column + (widths[column] - size[0]) / 2
+        parts.append(svg.replace("<svg ", f'<svg x="{x:g}" y="{sum(heights[:row]) + gap * row:g}" ', 1))
+    across, down = sum(widths) + gap * (len(widths) - 1), sum(heights) + gap * (len(heights) - 1)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:g}" height="{down:g}" viewBox="0 0 {across:g} {down:g}" '
+        f'role="img"><title>{escape(title)}</title>{"".join(parts)}</svg>'
+    )
 
 
 def boards(positions: Iterable[Position], captions: Sequence[str] = (), columns: int = 5) -> Boards:

@@ -7,7 +7,6 @@ process, `LiveCurves` is the listener of a run in this one.
 """
 
 import io
-import time
 from pathlib import Path
 from typing import Any
 
@@ -77,17 +76,14 @@ def curves(run: Any, against: str = "minutes", live: bool = False) -> Any:
 
 
 def _follow(folder: Any) -> None:
-    """Look at a run's folder every second; each new iteration renews the picture."""
+    """Follow a run's folder; each new iteration renews the picture."""
     from azlab.learning.run_folder import RunFolder
 
-    run, listener, shown = RunFolder(folder), LiveCurves(), 0
-    total = run.config().iterations  # says so if this is no run
+    run, listener = RunFolder(folder), LiveCurves()
+    total = run.config().iterations
     try:
-        while shown < total:
-            for row in run.metrics()[shown:]:
-                shown += 1
-                listener("iteration", shown, total, **row)
-            time.sleep(1 if shown < total else 0)
+        for row in run.follow():
+            listener("iteration", row["iteration"], total, **row)
     except KeyboardInterrupt:
         return
 

@@ -14,6 +14,7 @@ import anywidget
 import traitlets
 
 from azlab.arena.agents import agent as agent_by_name
+from azlab.arena.agents import ready
 from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game, Position
@@ -314,6 +315,4 @@ def as_agent(given: Any, game: Game, seed: int) -> Any:
         raise AzlabError(
             f'An agent has a name and a method choose(position), or is given by name, such as "uct:1000", not {given!r}.'
         )
-    if hasattr(agent, "prepare"):
-        agent.prepare(game)
-    return agent
+    return ready(agent, game)

@@ -50,7 +50,7 @@ def search(
 
 def _named(position: Position, name: str, config: SearchConfig | None, seed: int) -> Replay:
     """The search of the agent called `name`; without a number, as in "uct", it has 200 simulations."""
-    from azlab.arena.agents import PuctAgent, UctAgent, agent
+    from azlab.arena.agents import PuctAgent, UctAgent, agent, ready
 
     if name.strip() in ("uct", "puct"):
         name = f"{name.strip()}:{SIMULATIONS if config is None else config.simulations}"
@@ -65,8 +65,7 @@ def _named(position: Position, name: str, config: SearchConfig | None, seed: int
         settings = player.settings
         return replay_uct(position, player.simulations, c=float(settings["c"]), solve=bool(settings["solve"]), seed=seed)
     if isinstance(player, PuctAgent):
-        if hasattr(player, "prepare"):
-            player.prepare(position.game)
+        ready(player, position.game)
         return replay_puct(position, player.evaluator, config or player.config, seed)
     raise AzlabError(f"{name!r} does not search by PUCT or UCT; try 'uct:500' or 'puct:300'.")
 

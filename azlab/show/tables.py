@@ -9,6 +9,7 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.games.game import Position
 from azlab.show.board import draw
+from azlab.show.board_row import in_rows
 
 if TYPE_CHECKING:
     from azlab.learning.table_history import TableHistory
@@ -53,16 +54,8 @@ def move_values(position: Position, values: Mapping[str, float], title: str = ""
 
 def beside(*boards: Board | Position) -> Board:
     """Boards next to each other as one picture."""
-    x, height, parts = 0.0, 0.0, []
-    for board in boards:
-        size = re.match(r'<svg xmlns="[^"]*" width="([\d.]+)" height="([\d.]+)"', board.svg)
-        assert size is not None
-        parts.append(board.svg.replace("<svg ", f'<svg x="{x:g}" ', 1))
-        x, height = x + float(size[1]) + GAP, max(height, float(size[2]))
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{x - GAP:g}" height="{height:g}" viewBox="0 0 {x - GAP:g} {height:g}">'
-    )
-    return Board(head + "".join(parts) + "</svg>", "\n".join(map(repr, boards)))
+    lines = [repr(board) for board in boards]
+    return Board(in_rows([board.svg for board in boards], "; ".join(lines), len(boards), GAP), "\n".join(lines))
 
 
 def value_lines(history: "TableHistory", upto: Sequence[int], pairs: int = 1000, seed: int = 0) -> Any:

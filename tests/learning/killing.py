@@ -48,6 +48,7 @@ def arm(kind, *which):
 def run(folder, config, moment):
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would we
         arm(*moment)
         os._exit(main(["train", "--config", config, "--out", folder, "--json"]))
     if moment[0] == "seconds":

@@ -12,9 +12,10 @@ from azlab.arena.agents import agent
 from azlab.arena.elo import fit
 from azlab.cli import main
 from azlab.errors import AzlabError
+from azlab.files import load_arrays
 from azlab.learning.alphazero import AlphaZero
 from azlab.learning.config import preset
-from azlab.learning.run_folder import RunFolder, load_arrays
+from azlab.learning.run_folder import RunFolder
 from azlab.nets.weights import read_safetensors
 
 # A run that does everything a run can do, in less than two seconds.

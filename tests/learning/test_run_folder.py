@@ -9,8 +9,9 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
+from azlab.files import load_arrays, save_arrays
 from azlab.learning.replay import no_examples
-from azlab.learning.run_folder import RunFolder, load_arrays, save_arrays
+from azlab.learning.run_folder import RunFolder
 
 
 def begun(path, config):

@@ -90,7 +90,6 @@ def test_live_curves_renew_one_picture(monkeypatch):
 def test_live_curves_follow_another_process(tmp_path, monkeypatch):
     """Another process adds lines to the folder; every one is shown, and the last ends the following."""
     from azlab.learning import AlphaZeroConfig
-    from azlab.show import learning_curves
 
     (tmp_path / "config.toml").write_text(AlphaZeroConfig(iterations=3).to_toml())
     file, data, shown = tmp_path / "metrics.jsonl", rows(), []
@@ -100,7 +99,7 @@ def test_live_curves_follow_another_process(tmp_path, monkeypatch):
         if len(shown) < 3:
             file.write_text("".join(json.dumps(row) + "\n" for row in data[: len(shown) + 1]))
 
-    monkeypatch.setattr(learning_curves.time, "sleep", another_process)
+    monkeypatch.setattr("time.sleep", another_process)
     monkeypatch.setattr(LiveCurves, "__call__", lambda self, what, done, total, **row: shown.append((done, total, row)))
     assert curves(tmp_path, live=True) is None
     assert shown == [(k + 1, 3, data[k]) for k in range(3)]
