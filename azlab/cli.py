@@ -245,8 +245,12 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
     run.add_argument("folder", metavar="FOLDER", help="the folder of the run")
     run.add_argument("--watch", action="store_true", help="stay and show every new iteration, until Ctrl-C")
     run.add_argument("--curves", metavar="FILE", help="draw the learning curves to a picture (.png or .svg)")
-    run.add_argument("--test", metavar="POSITIONS", help="accuracy on graded positions: reachable, random or a data set's name")
-    run.add_argument("--count", type=int, default=0, help="how many positions to test on (default: all)")
+    run.add_argument(
+        "--test",
+        metavar="POSITIONS",
+        help="accuracy on graded positions: reachable, random, a data set's name, or own (its own games)",
+    )
+    run.add_argument("--count", type=int, default=0, help="how many positions, or own games, to test on (default: all; 1000)")
     run.add_argument("--iteration", type=int, help="test this iteration's network (default: the last)")
     run.add_argument("--record", metavar="FILE", help="write command, settings, machine and curve to a small JSON file")
     run.set_defaults(run=_run)
@@ -282,21 +286,29 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+OWN_RANDOM_PLIES = 8  # up to so many random moves open the games of `azlab run --test own`, or they would all be alike
+
+
 def _tested(args: argparse.Namespace) -> dict[str, Any]:
     """Accuracy of a run's network on graded positions, printed and returned."""
     from tqdm import tqdm
 
-    from azlab.learning.evaluation import graded, network_accuracy, search_accuracy
+    from azlab.learning.evaluation import graded, graded_by_oracle, network_accuracy, own_positions, search_accuracy
     from azlab.learning.player import TrainedAgent
     from azlab.nets.threads import cores
 
     players = [TrainedAgent(args.folder, iteration=args.iteration, threads=1) for _ in range(cores())]
-    test = graded(players[0].game, args.test, args.count)
     nets = [player.evaluator for player in players]
+    if args.test == "own":
+        states = own_positions(nets, players[0].config, args.count or 1000, OWN_RANDOM_PLIES)
+        test = graded_by_oracle(players[0].game, states)
+    else:
+        test = graded(players[0].game, args.test, args.count)
     with tqdm(total=len(test.states), unit="position", disable=None, leave=False) as bar:
         found = network_accuracy(nets[0], test) | search_accuracy(nets, test, players[0].config, 0, bar.update)
     for name, share in found.items():
-        print(f"{name.replace('_', ' ')}: {share:.2%} of {len(test.states):,}")
+        figure = f"{share:.4f}" if name == "mean_loss" else f"{share:.2%}"
+        print(f"{name.replace('_', ' ')}: {figure} of {len(test.states):,}")
     return {"positions": args.test, "count": len(test.states), "iteration": players[0].iteration, **found}
 
 

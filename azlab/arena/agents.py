@@ -3,7 +3,8 @@
 `agent("uct:1000")` makes one by name; the command line, notebooks and configs share this notation:
 
     random              any legal move
-    minimax:6           alpha-beta to depth 6; minimax:2s deepens for two seconds
+    minimax:6           alpha-beta to depth 6; minimax:2s deepens for two seconds; minimax:6,endgame=20 solves the last 20
+                        lines of Dots and Boxes exactly
     uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
     puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
     az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
@@ -24,6 +25,8 @@ import numpy as np
 from azlab.arena.gtp_agent import GnuGoAgent, GtpAgent
 from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Position
+from azlab.oracles.dots_and_boxes import MAX_ENDGAME, endgame_scores
+from azlab.oracles.oracle import is_best
 from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.tree import UNPROVEN
@@ -55,18 +58,30 @@ class RandomAgent:
 
 
 class MinimaxAgent:
-    """Alpha-beta to a fixed depth, or as deep as `seconds` allow."""
+    """Alpha-beta to a fixed depth, or as deep as `seconds` allow.
 
-    def __init__(self, depth: int | None = None, seconds: float | None = None, seed: int | None = None) -> None:
+    endgame: in Dots and Boxes, positions with at most so many lines to draw are solved exactly, whatever the depth
+    """
+
+    def __init__(self, depth: int | None = None, seconds: float | None = None, endgame: int = 0, seed: int | None = None) -> None:
         if depth is not None:
             whole_number("depth", depth, 1, 10_000)
         if seconds is not None and seconds <= 0:
             raise AzlabError("Minimax needs a positive time.")
         self.depth, self.seconds = depth if depth is not None else 4 if seconds is None else 100, seconds
         self.name = f"minimax:{seconds:g}s" if seconds is not None else f"minimax:{self.depth}"
+        self.endgame = whole_number("endgame", endgame, 0, MAX_ENDGAME)
+
+    def prepare(self, game: Game) -> None:
+        """Raise a sentence if `endgame` is asked for in a game that has no such solver."""
+        if self.endgame and game.name != "dots_and_boxes":
+            raise AzlabError(f"The endgame solver is for Dots and Boxes, not for {game.name}.")
 
     def analyse(self, position: Position) -> Analysis:
         """The search behind `choose`."""
+        if self.endgame and len(position.legal_actions) <= self.endgame:
+            self.prepare(position.game)
+            return exact_analysis(position, endgame_scores(position))
         return minimax(position, self.depth, seconds=self.seconds)
 
     def choose(self, position: Position) -> int:
@@ -163,14 +178,19 @@ class PerfectAgent:
 
     def analyse(self, position: Position) -> Analysis:
         """The exact value of every move."""
-        scores = self._oracle(position.game).action_scores(position.state)[0]
-        best = self._oracle(position.game).best_actions(position.state)[0]
-        proven = np.full(len(scores), UNPROVEN, np.int8)
-        known = ~np.isnan(scores)
-        proven[known] = np.sign(scores[known])
-        line = [position.game.move_name(int(np.argmax(best)))]
-        value = float(scores[np.argmax(best)])
-        return Analysis(position, best.astype(np.int64), scores, best / best.sum(), proven, value, line, 1, 1, 1)
+        return exact_analysis(position, self._oracle(position.game).action_scores(position.state)[0])
+
+
+def exact_analysis(position: Position, scores: np.ndarray) -> Analysis:
+    """What is known where `scores` [A] are the exact values for seat 0 after each action, NaN where illegal."""
+    best = is_best(scores[None], position.state["to_move"])[0]
+    proven = np.full(len(scores), UNPROVEN, np.int8)
+    known = ~np.isnan(scores)
+    proven[known] = np.sign(scores[known])
+    line = [position.game.move_name(int(np.argmax(best)))]
+    value = float(scores[np.argmax(best)])
+    found = Analysis(position, best.astype(np.int64), scores, best / best.sum(), proven, value, line, 1, 1, 1)
+    return replace(found, choice=int(np.argmax(best)))
 
 
 KINDS: dict[str, Any] = {

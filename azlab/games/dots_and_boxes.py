@@ -145,6 +145,7 @@ class DotsAndBoxes(Game):
         cols = whole_number("cols", cols, 1, 25)
         super().__init__(rows=rows, cols=cols)
         self.rows, self.cols = rows, cols
+        self.points = rows * cols
         self.dtype = dtype(rows, cols)
         self.num_actions = rows * (cols + 1) + (rows + 1) * cols
         self.max_length = self.num_actions
@@ -153,6 +154,12 @@ class DotsAndBoxes(Game):
 
     def new_states(self, count: int = 1) -> np.ndarray:
         return np.zeros(count, self.dtype)
+
+    def unscored(self, states: np.ndarray) -> np.ndarray:
+        plain = states.copy()
+        plain["boxes"] = 0
+        plain["to_move"] = 0
+        return plain
 
     def move_name(self, action: int) -> str:
         row, col = cell_of_action(action, self.cols)

@@ -97,6 +97,7 @@ class Game:
     num_actions: int
     max_length: int  # no game has more moves
     planes_shape: tuple[int, int, int]  # (channels, height, width) of an encoded state
+    points: int = 0  # that there are to make in a game, where what is still to come depends on the board alone (`unscored`)
 
     def __init__(self, **options: Any) -> None:
         self.options = options
@@ -186,6 +187,12 @@ class Game:
         mask = np.zeros((len(states), self.num_actions), np.bool_)
         self.kernels.legal(states, mask)
         return mask
+
+    def unscored(self, states: np.ndarray) -> np.ndarray:
+        """The same positions with no point made yet and seat 0 to move: all that matters for the points still to come."""
+        raise AzlabError(
+            f"In {self.name} what is still to come depends on more than the board; it cannot be learnt for the margin."
+        )
 
     def random_actions(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A legal action for each state, all with equal chances: int64 [B]."""

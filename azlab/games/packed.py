@@ -17,7 +17,7 @@ def as_words(states: np.ndarray) -> np.ndarray:
     """The bytes of `states` [B] as uint64 [B, W], filled up with zeros where a state is no whole number of words."""
     count, size = len(states), states.dtype.itemsize
     if size % 8 == 0 and states.flags.carray:  # contiguous, aligned and writable, as the kernels are compiled for
-        words = states.view(np.uint64).reshape(count, -1)
+        words = states.view(np.uint64).reshape(count, size // 8)
         if words.flags.aligned:
             return words
     padded = np.zeros((count, -(-size // 8)), np.uint64)

@@ -34,6 +34,7 @@ from azlab.learning.schedules import linear
 from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
 from azlab.nets.threads import cores
 from azlab.search.config import SearchConfig
+from azlab.search.evaluators import RestEvaluator
 
 # Called as progress(what is being done, steps done, steps in all); after an iteration as
 # progress("iteration", iteration, iterations, **metrics).
@@ -66,6 +67,12 @@ def trained_learner(folder: RunFolder, config: AlphaZeroConfig, iteration: int) 
     return learner
 
 
+def evaluator_of(learner: Learner, config: AlphaZeroConfig, threads: int | None = None) -> Any:
+    """The learner's network as the evaluator of the config's searches."""
+    found = learner.evaluator(threads)
+    return RestEvaluator(found, learner.game) if config.search.margin else found
+
+
 class AlphaZero:
     """A training run in a folder. `config` may be left out to go on with the folder's own."""
 
@@ -84,7 +91,7 @@ class AlphaZero:
         """The state of a run before its first iteration."""
         self.learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
-        self.evaluators = [self.learner.evaluator(max(1, cores() // workers)) for _ in range(workers)]
+        self.evaluators = [evaluator_of(self.learner, self.config, max(1, cores() // workers)) for _ in range(workers)]
         self.selfplay = SelfPlay(self.game, self.evaluators, self.config.search, self.config.selfplay)
         self.replay = Replay(self.game, self.config.training.merge)
         self.iteration = 0
@@ -232,7 +239,7 @@ class AlphaZero:
 
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
-        return trained_learner(self.folder, self.config, iteration).evaluator(cores())
+        return evaluator_of(trained_learner(self.folder, self.config, iteration), self.config, cores())
 
     def _gate(self, iteration: int) -> dict[str, Any]:
         """Let the new network play the best so far; if it does not win, go back (S3, S4; AlphaGo Zero)."""

@@ -134,6 +134,10 @@ class AlphaZeroConfig:
 
     def __post_init__(self) -> None:
         one_of("the net's kind", self.net.get("kind", "residual"), NETS)
+        if self.search.margin != self.test_search.margin:
+            raise AzlabError(
+                "A network learns the result or the margin, not both: set `margin` in [search] and [test_search] alike."
+            )
         whole_number("iterations", self.iterations, 1, 10**6)
         whole_number("seed", self.seed, 0, 2**31)
         if not isinstance(self.hours, int | float) or self.hours < 0:

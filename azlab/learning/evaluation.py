@@ -30,6 +30,7 @@ class Graded(NamedTuple):
     best: np.ndarray  # bool [N, A]: the moves a perfect player may take
     holding: np.ndarray  # bool [N, A]: the moves that keep the result, if not the margin or the speed
     results: np.ndarray  # int8 [N]: under perfect play, for seat 0; UNKNOWN ones are not asked for
+    lost: np.ndarray  # float32 [N, A]: what each legal move gives away, in the oracle's points; [N, 0] where nobody knows
 
     def take(self, rows: np.ndarray | slice) -> "Graded":
         """Some of the positions."""
@@ -45,9 +46,9 @@ def graded(game: Game, source: str, count: int = 0, seed: int = 0) -> Graded:
     if source == "random":
         if count < 1:
             raise AzlabError("Say how many random positions to test on.")
-        found = _by_oracle(game, _random_states(game, count, rng))
+        found = graded_by_oracle(game, _random_states(game, count, rng))
     elif source == "reachable":
-        found = _by_oracle(game, _reachable_states(game))
+        found = graded_by_oracle(game, _reachable_states(game))
     else:
         found = _from_data(game, source)
     if 0 < count < len(found.states):
@@ -55,14 +56,17 @@ def graded(game: Game, source: str, count: int = 0, seed: int = 0) -> Graded:
     return found
 
 
-def _by_oracle(game: Game, states: np.ndarray) -> Graded:
+def graded_by_oracle(game: Game, states: np.ndarray) -> Graded:
+    """Any positions that are not over, judged by the game's oracle."""
     from azlab.oracles import oracle
 
     perfect = oracle(game)
     scores = perfect.action_scores(states)
     best = perfect.best_actions(states)
     results = np.sign(perfect.values(states)).astype(np.int8)
-    return Graded(states, best, np.sign(scores) == results[:, None], results)
+    mine = scores * (1 - 2 * states["to_move"].astype(np.float64))[:, None]
+    lost = np.nan_to_num(np.nanmax(mine, axis=1, keepdims=True) - mine).astype(np.float32)
+    return Graded(states, best, np.sign(scores) == results[:, None], results, lost)
 
 
 def _reachable_states(game: Game) -> np.ndarray:
@@ -162,7 +166,33 @@ def search_moves(
 def search_accuracy(
     evaluators: Sequence[Any], test: Graded, config: SearchConfig, seed: int = 0, progress: Callable[[int], None] | None = None
 ) -> dict[str, float]:
-    """MCTS accuracy, and the share of moves that keep the result."""
+    """MCTS accuracy, the share of moves that keep the result, and where it is known what a move gives away in the mean."""
     moves = search_moves(evaluators, test.states, config, seed, progress)
     rows = np.arange(len(moves))
-    return {"mcts_accuracy": float(test.best[rows, moves].mean()), "holding_accuracy": float(test.holding[rows, moves].mean())}
+    found = {"mcts_accuracy": float(test.best[rows, moves].mean()), "holding_accuracy": float(test.holding[rows, moves].mean())}
+    return found | ({"mean_loss": float(test.lost[rows, moves].mean())} if test.lost.shape[1] else {})
+
+
+def own_positions(
+    evaluators: Sequence[Any], config: SearchConfig, games: int, random_plies: int = 0, seed: int = 0
+) -> np.ndarray:
+    """The positions met in `games` games that the evaluators' searches play against themselves: an array of records.
+
+    Up to `random_plies` random moves open each game and are not counted; afterwards the best move is played, chance deciding
+    among equals.
+    """
+    game, rng = evaluators[0].game, np.random.default_rng(seed)
+    states, left = game.new_states(games), rng.integers(0, random_plies + 1, games)
+    met = []
+    while len(states):
+        is_random = left > 0
+        actions = np.empty(len(states), np.int64)
+        if is_random.any():
+            actions[is_random] = game.random_actions(states[is_random], rng)
+        if not is_random.all():
+            met.append(states[~is_random].copy())
+            actions[~is_random] = search_moves(evaluators, states[~is_random], config, int(rng.integers(2**31)))
+        game.kernels.play(states, actions)
+        going = ~states["over"]
+        states, left = states[going], left[going] - 1
+    return np.concatenate(met)

@@ -6,7 +6,7 @@ from pathlib import Path
 from azlab.arena.agents import PuctAgent
 from azlab.errors import AzlabError
 from azlab.games.game import Game
-from azlab.learning.alphazero import trained_learner
+from azlab.learning.alphazero import evaluator_of, trained_learner
 from azlab.learning.run_folder import RunFolder
 
 
@@ -31,7 +31,7 @@ class TrainedAgent(PuctAgent):
         self.game, self.iteration = config.rules(), iteration or last
         learner = trained_learner(run, config, self.iteration)
         search = replace(config.test_search, simulations=simulations or config.test_search.simulations)
-        super().__init__(learner.evaluator(threads), search, f"az:{folder}", seed)
+        super().__init__(evaluator_of(learner, config, threads), search, f"az:{folder}", seed)
 
     def prepare(self, game: Game) -> None:
         """Raise a sentence if the network was trained for another game."""

@@ -82,7 +82,7 @@ class PositionSet:
     def graded(self) -> Graded:
         """The positions as a test, with the true results."""
         best = self.best()
-        return Graded(self.states, best, best, self.results)
+        return Graded(self.states, best, best, self.results, np.zeros((len(best), 0), np.float32))
 
 
 # --- Connect 4 --------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ SHOWN = {
     "loss": ("loss", "{:.3f}"),
     "network_accuracy": ("net", "{:.1%}"),
     "mcts_accuracy": ("search", "{:.1%}"),
+    "mean_loss": ("lost", "{:.3f}"),
     "elo": ("Elo", "{:+.0f}"),
     "gate_score": ("gate", "{:.1%}"),
     "diversity": ("new", "{:.0%}"),

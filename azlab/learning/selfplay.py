@@ -23,7 +23,7 @@ from azlab.games.packed import as_bytes, from_bytes
 from azlab.learning.replay import Examples, joined, no_examples
 from azlab.search.budget import NodeClock
 from azlab.search.config import SearchConfig
-from azlab.search.evaluators import CachedEvaluator, Evaluator
+from azlab.search.evaluators import Evaluator, cached
 from azlab.search.puct import Searcher
 
 
@@ -102,7 +102,7 @@ class Worker:
     def play(self, positions: int, seed: Sequence[int], stop: Event, report: Callable[[int], None] | None = None) -> Collected:
         """Play until finished games have given `positions` examples."""
         begin, rng = time.perf_counter(), np.random.default_rng(seed)
-        evaluator = CachedEvaluator(self.net, self.config.cache) if self.config.cache else self.net
+        evaluator = cached(self.net, self.config.cache) if self.config.cache else self.net
         searcher = Searcher(
             self.game, self.games, evaluator, self.search, int(rng.integers(2**62)), flip_every_ply=self.config.flip_every_ply
         )
@@ -184,6 +184,10 @@ class Worker:
         """The examples of a finished game."""
         count = int(self.played[g])
         states, policy, search, is_full = (self.history[name][g, :count] for name in ("states", "policy", "search", "is_full"))
+        if self.search.margin:
+            result = self._rest(g, states, search)
+            states = self.game.unscored(states)
+            return Examples(states[is_full], policy[is_full], result[is_full], np.zeros_like(policy[is_full]))
         outcome = np.zeros(3, np.float32)
         outcome[[0, 1, 2][int(self.states["result"][g])]] = 1  # draw, win, loss of seat 0; -1 is the last
         nearness = np.float32(self.config.discount) ** np.arange(count - 1, -1, -1, dtype=np.float32)[:, None]
@@ -195,6 +199,15 @@ class Worker:
         answered = is_full[1:] & (states["to_move"][1:] != states["to_move"][:-1])
         reply[:-1][answered] = policy[1:][answered]
         return Examples(states[is_full], policy[is_full], result[is_full].astype(np.float32), reply[is_full])
+
+    def _rest(self, g: int, states: np.ndarray, search: np.ndarray) -> np.ndarray:
+        """What the mover made of the rest of the game, as chances of winning and losing that differ by it: float32 [moves, 3]."""
+        leads, final = np.empty(len(states)), np.empty(1)
+        self.game.kernels.lead(states, leads)  # type: ignore[misc]
+        self.game.kernels.lead(self.states[g : g + 1], final)  # type: ignore[misc]
+        expected = (1 - self.config.search_value) * final + self.config.search_value * (search[:, 1] - search[:, 2])
+        rest = np.where(states["to_move"] == 0, expected - leads, leads - expected)
+        return np.stack([np.zeros_like(rest), (1 + rest) / 2, (1 - rest) / 2], axis=1).astype(np.float32)
 
     # --- the state of the unfinished games ------------------------------------------------------------------------
 
@@ -228,6 +241,8 @@ class SelfPlay:
         shares = [len(part) for part in np.array_split(np.arange(config.games), len(evaluators))]
         if search.kl_threshold == 0 and config.clock_start:
             raise AzlabError("A node clock saves nodes only where searches stop by KL gain: set kl_threshold too.")
+        if search.margin and config.discount != 1:
+            raise AzlabError("With a margin to play for, results are not discounted: leave `discount` at 1.")
         search = replace(search, leaves=1)  # many games fill a batch by themselves
         self.workers = [Worker(game, share, net, search, config) for share, net in zip(shares, evaluators, strict=True)]
 

@@ -5,6 +5,8 @@ line (bit k is action k), 2**24 sets for 3x3 boxes. The table holds, for each se
 player to move comes out ahead, one byte each. A move adds a bit, so from the full board downwards the sets after every move
 are known ("retrograde analysis").
 
+Of a larger board the last MAX_ENDGAME lines are solved in the same way, as a table of the sets of these lines (`endgame_scores`).
+
 The table of 3x3 boxes takes 16 MB and 1 to 3 s to make; the largest, of 27 lines (2x5 boxes), 128 MB and 10 to 20 s. It is kept
 in ~/.cache/azlab/oracles (or under XDG_CACHE_HOME).
 """
@@ -20,13 +22,20 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.dots_and_boxes import DotsAndBoxes, cell_of_action
+from azlab.games.game import Position
 from azlab.games.kernel import kernel
 from azlab.oracles.oracle import Oracle
 
 MAX_LINES = 27  # 2**27 bytes; the next board, 3x4 boxes with 31 lines, would take 2 GB
+MAX_ENDGAME = 22  # lines of an endgame: 4 MB and about half a second
 NO_BOX = -1  # as a set it has every bit, more than any board has lines, so it is never complete
 ILLEGAL = -128
 CHUNK = 1 << 20  # sets between two reports of progress
+
+
+def sides_of_box(row: int, col: int) -> list[tuple[int, int]]:
+    """The cells of the four lines around a box in the matrix of lines."""
+    return [(2 * row, col), (2 * row + 1, col), (2 * row + 1, col + 1), (2 * row + 2, col)]
 
 
 def boxes_of_lines(rows: int, cols: int) -> np.ndarray:
@@ -34,8 +43,7 @@ def boxes_of_lines(rows: int, cols: int) -> np.ndarray:
     beside: list[list[int]] = [[] for _ in range(rows * (cols + 1) + (rows + 1) * cols)]
     action_at = {cell_of_action(action, cols): action for action in range(len(beside))}
     for row, col in np.ndindex(rows, cols):
-        sides = [(2 * row, col), (2 * row + 1, col), (2 * row + 1, col + 1), (2 * row + 2, col)]
-        lines = [action_at[side] for side in sides]
+        lines = [action_at[side] for side in sides_of_box(row, col)]
         for line in lines:
             beside[line].append(sum(1 << other for other in lines))
     return np.array([(boxes + [NO_BOX, NO_BOX])[:2] for boxes in beside], np.int64)
@@ -88,6 +96,30 @@ def build(rows: int, cols: int, progress: Callable[[float], None] | None = None)
         if progress is not None:
             progress(1 - first / full)
     return table
+
+
+def endgame_scores(position: Position) -> np.ndarray:
+    """The final margin for seat 0 after each action, float64 [A], NaN where illegal; on boards of any size."""
+    game, state = position.game, position.state
+    if not isinstance(game, DotsAndBoxes) or not 1 <= len(position.legal_actions) <= MAX_ENDGAME:
+        raise AzlabError(f"An endgame is a position of Dots and Boxes with 1 to {MAX_ENDGAME} lines to draw.")
+    open_lines = position.legal_actions
+    place = {line: k for k, line in enumerate(open_lines)}
+    action_at = {cell_of_action(action, game.cols): action for action in range(game.num_actions)}
+    boxes = np.full((len(open_lines), 2), NO_BOX, np.int64)
+    for row, col in np.ndindex(game.rows, game.cols):
+        sides = [action_at[side] for side in sides_of_box(row, col)]
+        left = [place[line] for line in sides if line in place]
+        for line in left:
+            boxes[line, int(boxes[line, 0] != NO_BOX)] = sum(1 << other for other in left)
+    table = np.zeros(1 << len(open_lines), np.int8)
+    fill(table, boxes, 0, len(table) - 2)
+    per_line = np.empty((1, len(open_lines)), np.int64)
+    margins(table, boxes, np.zeros(1, np.int64), per_line)
+    lead = float(state["boxes"][0, 0]) - float(state["boxes"][0, 1])
+    scores = np.full(game.num_actions, np.nan)
+    scores[open_lines] = lead + (1 - 2 * position.to_move) * per_line[0]
+    return scores
 
 
 # --- the file ---------------------------------------------------------------------------------------------------

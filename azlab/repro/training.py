@@ -17,8 +17,8 @@ from azlab.repro.results import machine, now, versions
 KEPT = {
     "iteration": 0, "total_seconds": 1, "cpu_seconds": 1, "play_seconds": 1, "train_seconds": 1, "evaluation_seconds": 1,
     "moves": 0, "games": 0, "game_length": 1, "diversity": 4, "simulations": 0, "window": 0, "loss": 4, "policy_loss": 4,
-    "value_loss": 4, "network_accuracy": 4, "result_accuracy": 4, "mcts_accuracy": 4, "holding_accuracy": 4, "elo": 0,
-    "gate_score": 3, "accepted": 0,
+    "value_loss": 4, "network_accuracy": 4, "result_accuracy": 4, "mcts_accuracy": 4, "holding_accuracy": 4, "mean_loss": 4,
+    "elo": 0, "gate_score": 3, "accepted": 0,
 }  # fmt: skip
 
 

@@ -53,6 +53,8 @@ class SearchConfig:
     # leaves taken from one tree before an evaluation; more than 1 uses virtual losses and suits a single position
     solve: bool = False
     # carry proven wins and losses up the tree
+    margin: bool = False
+    # a finished game counts by the lead in points (as a share of all points), not as won or lost; the evaluator must do so too
 
     def __post_init__(self) -> None:
         for name in ("simulations", "cap_simulations", "kl_step", "leaves"):
@@ -67,6 +69,8 @@ class SearchConfig:
         for name in ("cpuct", "cpuct_base", "noise_alpha_base", "forced_playouts", "kl_threshold"):
             if getattr(self, name) < 0:
                 raise AzlabError(f"{name} must not be negative, not {getattr(self, name)}.")
+        if self.margin and (self.solve or self.draw_value):
+            raise AzlabError("A search for the margin knows neither proven wins nor draws: leave out `solve` and `draw_value`.")
         if self.noise and self.noise_alpha <= 0 and self.noise_alpha_base <= 0:
             raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
         if self.gumbel and (self.leaves > 1 or self.reuse_tree):

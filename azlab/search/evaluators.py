@@ -104,6 +104,40 @@ class OracleEvaluator:
         return uniform_priors(self.oracle.best_actions(states)), values, (values == 0).astype(np.float32)  # type: ignore[attr-defined]
 
 
+class RestEvaluator:
+    """For searches with `margin`: adds the lead so far to what `evaluator` expects of the rest of the game.
+
+    `evaluator` is asked about unscored positions only (`Game.unscored`), so it need not know the score, and a memory around it
+    (`cached`) finds the same board whatever the score. The chance of a draw is 1 where less than half a point is expected.
+    """
+
+    def __init__(self, evaluator: Any, game: Game) -> None:
+        game.unscored(game.new_states(1))  # a sentence where that is not possible
+        self.evaluator, self.game = evaluator, game
+        self._half_point = 0.5 / game.points
+
+    def cached(self, capacity: int) -> "RestEvaluator":
+        """The same, remembering so many positions."""
+        return RestEvaluator(CachedEvaluator(self.evaluator, capacity), self.game)
+
+    def refresh(self) -> None:
+        """Take over the net's present weights."""
+        if hasattr(self.evaluator, "refresh"):
+            self.evaluator.refresh()
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        leads = np.empty(len(states))
+        self.game.kernels.lead(states, leads)  # type: ignore[misc]
+        priors, rest, *_ = self.evaluator.evaluate(self.game.unscored(states), legal)
+        values = np.clip(leads + np.where(states["to_move"] == 0, rest, -rest), -1, 1).astype(np.float32)
+        return priors, values, (np.abs(values) < self._half_point).astype(np.float32)
+
+
+def cached(evaluator: Any, capacity: int) -> Any:
+    """The evaluator with a memory of so many positions."""
+    return evaluator.cached(capacity) if hasattr(evaluator, "cached") else CachedEvaluator(evaluator, capacity)
+
+
 def checked(parts: tuple[np.ndarray, ...], count: int, actions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Priors, values and draws as the tree takes them; a sentence if the evaluator returned something else."""
     if not isinstance(parts, tuple) or len(parts) not in (2, 3):

@@ -10,7 +10,7 @@ import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import Game, Position
-from azlab.games.kernel import specialise
+from azlab.games.kernel import kernel, specialise
 from azlab.search import tree as trees
 from azlab.search.analysis import Analysis, from_tree
 from azlab.search.budget import draw_budgets
@@ -61,6 +61,8 @@ class Searcher:
     ):
         if not hasattr(evaluator, "evaluate"):
             raise AzlabError(f"An evaluator has a method evaluate(states, legal); {evaluator!r} has none.")
+        if config.margin and game.kernels.lead is None:
+            raise AzlabError(f"{game.name} counts no points, so there is no margin to play for.")
         self.game, self.games, self.evaluator, self.config = game, games, evaluator, config
         self.rng = np.random.default_rng(seed)
         room = (config.simulations + config.leaves + 1) * (2 if config.reuse_tree else 1)
@@ -79,6 +81,7 @@ class Searcher:
         self._leaf_action = np.zeros(rows, np.int64)
         self._leaf_states = np.zeros(rows, game.dtype)
         self._leaf_bytes = self._leaf_states.view(np.uint8).reshape(rows, -1)
+        self._leads = np.zeros(rows)
         self._pending = np.zeros(rows, np.int64)
 
     # --- roots ------------------------------------------------------------------------------------------------
@@ -168,9 +171,12 @@ class Searcher:
             )  # fmt: skip
             if found:
                 self.game.kernels.play(self._leaf_states[:found], self._leaf_action[:found])
+                if params.margin:
+                    self.game.kernels.lead(self._leaf_states[:found], self._leads[:found])  # type: ignore[misc]
                 waiting = trees.add_nodes(
-                    tree, params, leaves, found, self._leaf_game, self._leaf_node, self._leaf_bytes, self._offsets, self._pending
-                )
+                    tree, params, leaves, found, self._leaf_game, self._leaf_node, self._leaf_bytes, self._leads, self._offsets,
+                    self._pending,
+                )  # fmt: skip
                 self.seconds["search"] += time.perf_counter() - begin
                 if waiting:
                     pending = self._pending[:waiting]
@@ -184,7 +190,8 @@ class Searcher:
         """As `_run_to`, for an evaluator that is a kernel: whole rounds in compiled code, with pauses for Ctrl-C."""
         begin = time.perf_counter()
         kernels, rows, actions = self.game.kernels, len(self._leaf_game), self.game.num_actions
-        loop = specialise(_native_rounds, play=kernels.play, legal_moves=kernels.legal, evaluate=self.evaluator.native)  # type: ignore[attr-defined]
+        parts = {"play": kernels.play, "legal_moves": kernels.legal, "lead": kernels.lead or no_lead}
+        loop = specialise(_native_rounds, **parts, evaluate=self.evaluator.native)  # type: ignore[attr-defined]
         scratch = (
             np.zeros(rows, self.game.dtype), np.zeros((rows, actions), np.bool_), np.zeros((rows, actions), np.float32),
             np.zeros(rows, np.float32), np.zeros(rows, np.float32), self.rng.integers(1, 2**64, 1, np.uint64),
@@ -193,8 +200,8 @@ class Searcher:
         while len(active):
             is_finite = loop(
                 rounds, self.tree, self.params, active, budgets, self.config.leaves, self.noise, self._schedule, self.done,
-                self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_states, self._leaf_bytes, self._offsets,
-                self._pending, *scratch,
+                self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_states, self._leaf_bytes, self._leads,
+                self._offsets, self._pending, *scratch,
             )  # fmt: skip
             if not is_finite:
                 raise AzlabError(NOT_FINITE)
@@ -334,14 +341,20 @@ class Searcher:
         return from_tree(self.tree, g, position, self.raw_prior[g], dict(self.seconds), int(self.done[g]))
 
 
-play: Any = None  # these three stand for the game's kernels and the evaluator's; `specialise` fills them in
+@kernel
+def no_lead(states, leads):
+    """Stands for the lead of a game that counts no points."""
+
+
+play: Any = None  # these four stand for the game's kernels and the evaluator's; `specialise` fills them in
 legal_moves: Any = None
+lead: Any = None
 evaluate: Any = None
 
 
 def _native_rounds(
     rounds, tree, params, active, budgets, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_states,
-    leaf_bytes, offsets, pending, asked, legal, priors, values, draws, rng,
+    leaf_bytes, leads, offsets, pending, asked, legal, priors, values, draws, rng,
 ):  # fmt: skip
     """Up to `rounds` rounds of select, play, add, evaluate and expand; return False if a number is not finite."""
     for _ in range(rounds):
@@ -351,7 +364,9 @@ def _native_rounds(
         if found == 0:
             return True
         play(leaf_states[:found], leaf_action[:found])
-        waiting = add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_bytes, offsets, pending)
+        if params.margin:
+            lead(leaf_states[:found], leads[:found])
+        waiting = add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_bytes, leads, offsets, pending)
         if waiting == 0:
             continue
         for k in range(waiting):
@@ -381,6 +396,7 @@ def _params(config: SearchConfig, room: int, flip_every_ply: bool) -> trees.Para
         draw_value=float(config.signed(config.draw_value)),
         forced_playouts=float(config.forced_playouts),
         solve=config.solve,
+        margin=config.margin,
         flip_every_ply=flip_every_ply,
         gumbel=config.gumbel > 0,
         gumbel_visit_offset=float(config.gumbel_visit_offset),

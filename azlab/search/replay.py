@@ -219,7 +219,7 @@ def _replayed(position: Position, tree: Tree, simulations: int, params: Params |
     return Replay(position, full, leaf, proven_at, own_value, own_draw, params, c, solve)
 
 
-_NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False, 0.0, 0.0)
+_NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False, False, 0.0, 0.0)
 
 
 def _own_values(tree: Tree, is_stored: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -75,6 +75,7 @@ class Params(NamedTuple):
     draw_value: float
     forced_playouts: float
     solve: bool
+    margin: bool
     flip_every_ply: bool  # the mistake of source S3: as if the turn passed with every move
     gumbel: bool
     gumbel_visit_offset: float
@@ -246,8 +247,8 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
             node = 0
             while True:
                 if tree.over[g, node] or (params.solve and node > 0 and tree.proven[g, node] != UNPROVEN):
-                    result = tree.proven[g, node]
-                    backup(tree, g, node, np.float64(result), 1.0 if result == 0 else 0.0, True)
+                    value = np.float64(tree.own_value[g, node] if params.margin else tree.proven[g, node])
+                    backup(tree, g, node, value, 1.0 if value == 0 else 0.0, True)
                     done[g] += 1
                     break
                 if np.isnan(tree.own_value[g, node]):  # a leaf of this very round, not evaluated yet
@@ -282,10 +283,11 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
 
 
 @kernel
-def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, offsets, pending):
+def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
     """Store the states that `play` made of the leaves; carry up finished games. Return n: `pending[:n]` are to be evaluated.
 
-    `offsets`: places of the fields to_move, over and result in a state's bytes.
+    `leads` [M]: points by which seat 0 leads, where `params.margin` asks for them. `offsets`: places of the fields to_move, over
+    and result in a state's bytes.
     """
     waiting = 0
     for m in range(found):
@@ -300,14 +302,16 @@ def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, off
             continue
         result = np.int64(leaf_state[m, offsets[2]])
         result = result - 256 if result > 127 else result
+        value = leads[m] if params.margin else np.float64(result)
         if tree.to_move[g, node] != mover:
-            result = -result
-        tree.own_value[g, node] = result
-        tree.proven[g, node] = result
+            result, value = -result, -value
+        tree.own_value[g, node] = value
+        if not params.margin:
+            tree.proven[g, node] = result
         tree.children[g, node, :] = ILLEGAL
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, np.float64(result), 1.0 if result == 0 else 0.0, leaves == 1)
+        backup(tree, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1)
         if params.solve:
             prove(tree, g, node)
     return waiting
