@@ -77,7 +77,9 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go or seega")
     play.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
     play.add_argument(
-        "--against", default="random", help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect, gnugo:10 (default: random)"
+        "--against",
+        default="random",
+        help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect, gnugo:10, az (default: random)",
     )
     play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
     play.add_argument("--moves", default="", help="start after these moves")
@@ -252,6 +254,7 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
     )
     run.add_argument("--count", type=int, default=0, help="how many positions, or own games, to test on (default: all; 1000)")
     run.add_argument("--iteration", type=int, help="test this iteration's network (default: the last)")
+    run.add_argument("--player", metavar="FILE", help="write the network to a small file that plays by itself (data/players/)")
     run.add_argument("--record", metavar="FILE", help="write command, settings, machine and curve to a small JSON file")
     run.set_defaults(run=_run)
 
@@ -278,6 +281,13 @@ def _run(args: argparse.Namespace) -> int:
     tests = {}
     if args.test:
         tests = _tested(args)
+    if args.player:
+        from azlab.learning.alphazero import trained_learner
+        from azlab.learning.shipped import save_player
+
+        config = folder.config()
+        save_player(trained_learner(folder, config, args.iteration or folder.iteration()), config, args.player)
+        print(f"The player is in {args.player}.")
     if args.record:
         from azlab.repro.training import save_record
 

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written aside and renamed. Arrays are .npz; nothing is ever unpickled."""
+"""Where the checkout is, and files that are whole or not there: written aside and renamed. Nothing is ever unpickled."""
 
 import os
 import zipfile
@@ -10,6 +10,20 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import AzlabError
+
+
+def root() -> Path:
+    """The checkout: the folder that holds `reproductions/`, `notebooks/` and `data/`.
+
+    The variable AZLAB_ROOT names another folder with the same parts, for reproductions of one's own.
+    """
+    folder = Path(os.environ.get("AZLAB_ROOT") or Path(__file__).resolve().parents[1]).resolve()
+    if not (folder / "reproductions").is_dir():
+        raise AzlabError(
+            f"There is no folder `reproductions` in {folder}: reproductions and trained players are in a checkout of azlab. "
+            "Get one with git, or name it in the environment variable AZLAB_ROOT."
+        )
+    return folder
 
 
 def write_aside(path: Path, write: Callable[[Path], Any]) -> None:

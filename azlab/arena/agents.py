@@ -7,6 +7,7 @@
                         lines of Dots and Boxes exactly
     uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
     puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
+    az                  the trained player that ships for the game; az:,simulations=400 searches longer
     az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
     perfect             an oracle's best move, where the game has one
     gnugo:10            GNU Go at level 10, in Go; it must be installed
@@ -213,7 +214,7 @@ def agent(text: str, seed: int = 0) -> Any:
     if kind not in KINDS:
         raise AzlabError(
             f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, perfect, "
-            "gnugo:LEVEL, gtp:COMMAND, az:FOLDER."
+            "gnugo:LEVEL, gtp:COMMAND, az, az:FOLDER."
         )
     if kind == "az":
         return _trained(text, rest, seed)
@@ -254,14 +255,18 @@ def ready(player: Any, game: Game) -> Any:
 
 
 def _trained(text: str, rest: str, seed: int) -> Any:
-    """az:FOLDER, or az:FOLDER,simulations=400,iteration=7."""
-    from azlab.learning.player import TrainedAgent
+    """az, az:FOLDER, or az:FOLDER,simulations=400,iteration=7."""
+    from azlab.learning.player import ShippedAgent, TrainedAgent
 
     folder, *settings = rest.split(",")
     options = dict(setting.strip().partition("=")[::2] for setting in settings)
-    if not folder or not all(key in ("simulations", "iteration") and value.isdigit() for key, value in options.items()):
-        raise AzlabError(f"A trained player is az:FOLDER or az:FOLDER,simulations=400,iteration=7, not {text!r}.")
-    made = TrainedAgent(folder, seed=seed, **{key: int(value) for key, value in options.items()})
+    known = ("simulations", "iteration") if folder else ("simulations",)
+    if not all(key in known and value.isdigit() for key, value in options.items()):
+        raise AzlabError(
+            f"A trained player is az, az:,simulations=400, az:FOLDER or az:FOLDER,simulations=400,iteration=7, not {text!r}."
+        )
+    numbers = {key: int(value) for key, value in options.items()}
+    made: Any = TrainedAgent(folder, seed=seed, **numbers) if folder else ShippedAgent(seed=seed, **numbers)
     made.name = text.strip()
     return made
 

@@ -56,7 +56,7 @@ def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) ->
 
     keras_nets.load_keras().utils.set_random_seed(seed)
     if kind == "dots_and_boxes":
-        return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes), "lines", loss, seed)
+        return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes, **game.options), "lines", loss, seed)
     return KerasLearner(game, keras_nets.seega_net(**sizes), "signed", loss, seed)
 
 

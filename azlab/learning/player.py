@@ -1,39 +1,82 @@
-"""A trained network as a player: `agent("az:runs/connect4")`, in matches, in the terminal and in notebooks."""
+"""A trained network as a player: `agent("az:runs/connect4")`, in matches, in the terminal and in notebooks.
 
+`agent("az")` is the player that ships with azlab for the game at hand (azlab.learning.shipped).
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from azlab.arena.agents import PuctAgent
 from azlab.errors import AzlabError
-from azlab.games.game import Game
+from azlab.games.game import Game, Position
 from azlab.learning.alphazero import evaluator_of, trained_learner
+from azlab.learning.config import AlphaZeroConfig
+from azlab.learning.learner import Learner
 from azlab.learning.run_folder import RunFolder
+from azlab.learning.shipped import load_player, player_for
+from azlab.search import Analysis
 
 
 class TrainedAgent(PuctAgent):
-    """The network of a run after `iteration` (by default the last one), with the run's test search."""
+    """The network of a run's folder after `iteration` (by default the last one), or of a player's file, with its test search."""
 
     def __init__(
         self,
-        folder: str | Path,
+        path: str | Path,
         simulations: int | None = None,
         iteration: int | None = None,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
-        run = RunFolder(folder)
-        config = run.config()
-        last = run.iteration()
-        if last == 0:
-            raise AzlabError(f"The run in {folder} has not finished its first iteration.")
-        if iteration is not None and not 1 <= iteration <= last:
-            raise AzlabError(f"The run in {folder} has iterations 1 to {last}, not {iteration}.")
-        self.game, self.iteration = config.rules(), iteration or last
-        learner = trained_learner(run, config, self.iteration)
+        if Path(path).is_file():
+            learner, config = load_player(path)
+            self.iteration = config.iterations
+        else:
+            learner, config, self.iteration = _from_run(RunFolder(path), iteration)
+        self.game = learner.game
         search = replace(config.test_search, simulations=simulations or config.test_search.simulations)
-        super().__init__(evaluator_of(learner, config, threads), search, f"az:{folder}", seed)
+        super().__init__(evaluator_of(learner, config, threads), search, f"az:{path}", seed)
 
     def prepare(self, game: Game) -> None:
         """Raise a sentence if the network was trained for another game."""
         if game != self.game:
             raise AzlabError(f"{self.name} was trained for {self.game!r}, not for {game!r}.")
+
+
+def _from_run(run: RunFolder, iteration: int | None) -> tuple[Learner, AlphaZeroConfig, int]:
+    config, last = run.config(), run.iteration()
+    if last == 0:
+        raise AzlabError(f"The run in {run.path} has not finished its first iteration.")
+    if iteration is not None and not 1 <= iteration <= last:
+        raise AzlabError(f"The run in {run.path} has iterations 1 to {last}, not {iteration}.")
+    return trained_learner(run, config, iteration or last), config, iteration or last
+
+
+class ShippedAgent:
+    """The trained player that ships for whatever game it is asked to play; loaded when the game is known."""
+
+    def __init__(self, simulations: int | None = None, seed: int = 0) -> None:
+        self.name, self.simulations, self.seed = "az", simulations, seed
+        self._player: TrainedAgent | None = None
+
+    def prepare(self, game: Game) -> None:
+        """Load the player of this game; a sentence if none ships."""
+        if self._player is None or self._player.game != game:
+            self._player = TrainedAgent(player_for(game), self.simulations, seed=self.seed)
+
+    def choose(self, position: Position) -> int:
+        return self._for(position).choose(position)
+
+    def choose_many(self, positions: Sequence[Position]) -> list[int]:
+        """The actions for many positions of one game, searched together."""
+        return self._for(positions[0]).choose_many(positions)
+
+    def analyse(self, position: Position) -> Analysis:
+        """The search behind `choose`."""
+        return self._for(position).analyse(position)
+
+    def _for(self, position: Position) -> TrainedAgent:
+        self.prepare(position.game)
+        assert self._player is not None
+        return self._player

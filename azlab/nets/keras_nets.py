@@ -55,20 +55,23 @@ def _quiet() -> Iterator[None]:
             os.close(kept)
 
 
-def dots_and_boxes_net(layers: Sequence[int] = (1024, 1024, 1024, 512), dropout: float = 0.3) -> Any:
-    """S3's net for 3x3 boxes: the 7x4 matrix of lines in, 28 move chances and a value out.
+def dots_and_boxes_net(
+    layers: Sequence[int] = (1024, 1024, 1024, 512), dropout: float = 0.3, rows: int = 3, cols: int = 3
+) -> Any:
+    """S3's net for 3x3 boxes: the 7x4 matrix of lines in, 28 move chances and a value out; and the same for other boards.
 
     `layers=(1024, 256, 128)` is the smaller net of the source's version 60.
     """
     keras = load_keras()
-    state = keras.Input((7, 4), name="state")
+    height, width = 2 * rows + 1, cols + 1
+    state = keras.Input((height, width), name="state")
     x = keras.layers.Flatten(name="flatten")(state)
     for number, size in enumerate(layers, 1):
         x = keras.layers.Dense(size, name=f"dense{number}")(x)
         x = keras.layers.BatchNormalization(name=f"norm{number}")(x)
         x = keras.layers.ReLU(name=f"relu{number}")(x)
         x = keras.layers.Dropout(dropout, name=f"drop{number}")(x)
-    policy = keras.layers.Dense(28, activation="softmax", name="policy")(x)
+    policy = keras.layers.Dense(height * width, activation="softmax", name="policy")(x)
     value = keras.layers.Dense(1, activation="tanh", name="value")(x)
     return keras.Model(state, {"policy": policy, "value": value}, name="dots_and_boxes")
 

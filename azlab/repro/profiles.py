@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
-from azlab.repro.sources import PROFILES, find_source, notebook_path, read_toml, root, source_names
+from azlab.files import root
+from azlab.repro.sources import PROFILES, find_source, notebook_path, read_toml, source_names
 
 OF_THE_RUNNER = ("profile", "seed", "out")
 PART = "part:"

@@ -18,9 +18,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from azlab.errors import AzlabError
-from azlab.files import write_aside
+from azlab.files import root, write_aside
 from azlab.repro.execute import LoggedKernel
-from azlab.repro.sources import notebook_path, root
+from azlab.repro.sources import notebook_path
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 CELL_METADATA = ("tags", "jupyter", "collapsed", "slideshow")  # what a cell may keep

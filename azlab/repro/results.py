@@ -17,9 +17,10 @@ from typing import Any
 
 from azlab import __version__
 from azlab.errors import AzlabError
+from azlab.files import root
 from azlab.repro.claims import Claim, Source, is_number
 from azlab.repro.record import write_json
-from azlab.repro.sources import PROFILES, root, source_names
+from azlab.repro.sources import PROFILES, source_names
 from azlab.repro.verdict import Measured
 
 PACKAGES = ("numpy", "numba", "torch", "tensorflow", "keras")

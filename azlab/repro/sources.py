@@ -1,29 +1,17 @@
 """Where the reproductions are: the folders of the sources, their notebooks, their tables.
 
-A checkout holds `reproductions/<source>/`, `notebooks/` and `data/sources/`. The variable AZLAB_ROOT names another folder with
-the same parts, for reproductions of one's own.
+A checkout (`azlab.files.root`) holds `reproductions/<source>/`, `notebooks/` and `data/sources/`.
 """
 
 import csv
-import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
+from azlab.files import root
 
 PROFILES = ("smoke", "laptop", "paper")  # from small to large
-
-
-def root() -> Path:
-    """The folder that holds `reproductions/`."""
-    folder = Path(os.environ.get("AZLAB_ROOT") or Path(__file__).resolve().parents[2]).resolve()
-    if not (folder / "reproductions").is_dir():
-        raise AzlabError(
-            f"There is no folder `reproductions` in {folder}: reproductions run in a checkout of azlab. "
-            "Get one with git, or name it in the environment variable AZLAB_ROOT."
-        )
-    return folder
 
 
 def source_names() -> list[str]:

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from azlab.errors import AzlabError
+from azlab.files import root
 from azlab.repro import claims, results
 from azlab.repro.rows import section
-from azlab.repro.sources import root
 
 from .conftest import CLAIMS
 
