@@ -97,8 +97,9 @@ def test_own_positions_are_those_of_whole_games():
 def run(tmp_path_factory):
     config = preset("dots_and_boxes").changed(
         {
-            "options.rows": 2, "options.cols": 2, "iterations": 1, "net.layers": (16,), "search.simulations": 4, "search.gumbel": 4,
-            "test_search.simulations": 8, "selfplay.games": 8, "selfplay.positions": 50, "evaluation.count": 20,
+            "options.rows": 2, "options.cols": 2, "iterations": 1, "net.layers": (16,), "search.simulations": 4,
+            "search.gumbel": 4, "test_search.simulations": 8, "selfplay.games": 8, "selfplay.positions": 50,
+            "evaluation.count": 20,
         }
     )  # fmt: skip
     folder = tmp_path_factory.mktemp("runs") / "small"
