@@ -89,6 +89,18 @@ def turned(game: Game, examples: Examples, rng: np.random.Generator) -> tuple[np
     return planes, policy, reply
 
 
+def in_all_symmetries(game: Game, examples: Examples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Planes, policies and values of the examples in every symmetry of the board, float32 [S * B, ...]; row k * B + b is example
+    b in symmetry k. S3 trains on such copies (section 4.5), all of them in each epoch."""
+    planes, policy = game.encode(examples.states), examples.policy.astype(np.float32)
+    turns = game.symmetries
+    return (
+        np.concatenate([symmetry.on_planes(planes) for symmetry in turns]),
+        np.concatenate([symmetry.on_actions(policy) for symmetry in turns]),
+        np.tile(examples.values, len(turns)),
+    )
+
+
 def _as_seen(game: Game, examples: Examples, config: LossConfig, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     if config.symmetries:
         return turned(game, examples, rng)

@@ -8,8 +8,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError
 from azlab.files import root
+from azlab.games.game import Game
 
 PROFILES = ("smoke", "laptop", "paper")  # from small to large
 
@@ -52,3 +54,27 @@ def source_table(name: str) -> dict[str, list[str]]:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     return {column: [row[column] for row in rows] for column in rows[0]}
+
+
+def source_games(name: str, game: Game) -> dict[str, list[GameRecord]]:
+    """Games that a source played, `data/sources/<name>`, by the log they are from; every move is played by our rules.
+
+    A line `# log | anything` begins a log. Any other line is a game: who began, who was second, and all moves.
+    """
+    file = root() / "data" / "sources" / name
+    if not file.is_file():
+        raise AzlabError(f"There are no games {name} in {file.parent}.")
+    found: dict[str, list[GameRecord]] = {}
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("#"):
+            log = found.setdefault(line[1:].split("|")[0].strip(), [])
+            continue
+        first, second, *moves = line.split()
+        try:
+            result = game.from_moves(moves).result
+        except AzlabError as error:
+            raise AzlabError(f"{name}, line {number}: {error}") from None
+        if result is None:
+            raise AzlabError(f"{name}, line {number}: the game is not over after these moves.")
+        log.append(GameRecord(game, (first, second), tuple(moves), 0, result, len(log)))
+    return found

@@ -4,7 +4,7 @@ import pytest
 import azlab
 from azlab.errors import AzlabError
 from azlab.learning.alphazero import new_learner
-from azlab.learning.learner import LossConfig, turned
+from azlab.learning.learner import LossConfig, in_all_symmetries, turned
 from azlab.learning.replay import Examples, no_examples
 
 NETS = {
@@ -147,6 +147,18 @@ def test_a_turned_example_is_that_of_the_turned_game(name, options):
                 assert policies[k, symmetry.actions[action]] == np.float32(examples.policy[k, action])
                 assert replies[k, symmetry.actions[action]] == np.float32(examples.reply[k, action])
             assert policies[k].sum() == pytest.approx(policies[k][position.legal_actions].sum())
+
+
+def test_copies_in_all_symmetries_are_the_turned_examples(random_examples):
+    game = azlab.game("dots_and_boxes", rows=2, cols=2)
+    examples = random_examples(game, 5, plies=4)
+    planes, policies, values = in_all_symmetries(game, examples)
+    assert len(planes) == len(policies) == len(values) == 8 * 5
+    for number in range(8):
+        rows = slice(5 * number, 5 * number + 5)
+        one_planes, one_policies, _ = turned(game, examples, Chosen([number] * 5))
+        assert np.array_equal(planes[rows], one_planes) and np.array_equal(policies[rows], one_policies)
+        assert np.array_equal(values[rows], examples.values)
 
 
 def test_every_symmetry_is_drawn(random_examples):

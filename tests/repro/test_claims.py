@@ -2,9 +2,10 @@
 
 import pytest
 
+import azlab
 from azlab.errors import AzlabError
 from azlab.repro import claims, profiles
-from azlab.repro.sources import find_source, notebook_path, source_names
+from azlab.repro.sources import find_source, notebook_path, source_games, source_names
 
 ONE = """
 title = "t"
@@ -49,6 +50,31 @@ def test_points_of_s1_follow_from_its_table():
             points[black] += (1 + int(score)) / 2
             points[white] += (1 - int(score)) / 2
     assert list(points.values()) == claims.load("s1").claim("s1.go.points").value
+
+
+def test_logged_games_of_s3_follow_our_rules_and_end_as_the_log_says():
+    """Moves, seats and points were compared with the log one by one; of each log some of its 20 games are kept."""
+    logs = source_games("s3_games.txt", azlab.game("dots_and_boxes"))
+    wins = [[sum(one.result == result for one in records) for result in (1, -1)] for records in logs.values()]
+    assert wins == [[3, 9], [4, 6], [7, 3], [6, 0]]
+    assert {one.players for records in logs.values() for one in records} == {
+        ("v100", "v24"), ("v100", "MCTS"), ("MCTS", "v100"), ("v100", "v60")
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("ann bob aA aA", "games.txt, line 2: .*aA"),
+        ("ann bob aA aB", "games.txt, line 2: the game is not over"),
+    ],
+)
+def test_a_wrong_game_of_a_source_gets_a_sentence(line, sentence, toy):
+    (toy.folder / "data" / "sources" / "games.txt").write_text(f"# log | 1 game\n{line}\n")
+    with pytest.raises(AzlabError, match=sentence):
+        source_games("games.txt", azlab.game("dots_and_boxes", rows=1, cols=1))
+    with pytest.raises(AzlabError, match="no games other.txt"):
+        source_games("other.txt", azlab.game("dots_and_boxes"))
 
 
 @pytest.mark.parametrize(
