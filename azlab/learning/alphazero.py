@@ -23,7 +23,7 @@ from azlab.arena.agents import PuctAgent, ready
 from azlab.arena.agents import agent as agent_by_name
 from azlab.arena.elo import fit
 from azlab.arena.match import match
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, one_of
 from azlab.games.game import Game
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import Graded, graded, network_accuracy, search_accuracy
@@ -56,7 +56,8 @@ def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) ->
 
     keras_nets.load_keras().utils.set_random_seed(seed)
     if kind == "dots_and_boxes":
-        return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes, **game.options), "lines", loss, seed)
+        encoding = one_of("the net's encoding", sizes.pop("encoding", "lines"), ("lines", "lines_and_score"))
+        return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes, **game.options), encoding, loss, seed)
     return KerasLearner(game, keras_nets.seega_net(**sizes), "signed", loss, seed)
 
 
