@@ -66,8 +66,8 @@ WRONG |= {"04.1": 9, "04.2": 0.5, "04.3": 200, "04.4": 866}
 RIGHT["04.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
 WRONG["04.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
 
-# Lesson 06: 15*64 + 64 + 64*32 + 32 + 4*(64 + 32) + 32*15 + 15 + 32 + 1; 1 + 100 walks + 2 new nodes; a binomial sum, for which the
-# normal distribution with continuity correction gives 0.890; 1 - 0.2**7.
+# Lesson 06: 15*64 + 64 + 64*32 + 32 + 4*(64 + 32) + 32*15 + 15 + 32 + 1; 1 + 100 walks + 2 new nodes; a binomial sum, for which
+# the normal distribution with continuity correction gives 0.890; 1 - 0.2**7.
 RIGHT |= {"06.1": 4016, "06.2": 103, "06.3": 0.889, "06.4": 0.9999872}
 WRONG |= {"06.1": 3632, "06.2": 101, "06.3": 0.934, "06.4": 0.8}
 RIGHT["06.5"] = lambda: OracleEvaluator(azlab.oracle(azlab.game("dots_and_boxes", rows=1, cols=3)))
