@@ -272,14 +272,32 @@ class Searcher:
         return np.stack([self.policy(g) for g in range(self.games)])
 
     def root_results(self) -> np.ndarray:
-        """Mean chances of draw, win and loss of seat 0 at the roots, as the evaluator and finished games gave them: [G, 3]."""
+        """Mean chances of draw, win and loss of seat 0 at the roots, as the evaluator and finished games gave them: [G, 3].
+
+        Gumbel search visits moves that it drops again; there the moves count by the improved policy, not by their visits.
+        """
         visits = np.maximum(1, self.tree.visits[:, 0])
-        values, draws = self.tree.value_sum[:, 0] / visits, np.clip(self.tree.draw_sum[:, 0] / visits, 0, 1)
+        values, draws = self.tree.value_sum[:, 0] / visits, self.tree.draw_sum[:, 0] / visits
+        if self.config.gumbel:
+            for g in range(self.games):
+                values[g], draws[g] = self._expected(g)
+        draws = np.clip(draws, 0, 1)
         proven = self.tree.proven[:, 0]
         values = np.where(proven == trees.UNPROVEN, values, proven)
         draws = np.where(proven == trees.UNPROVEN, draws, proven == 0)
         decided = np.maximum(1 - draws, np.abs(values))
         return np.stack([1 - decided, (decided + values) / 2, (decided - values) / 2], axis=1)
+
+    def _expected(self, g: int) -> tuple[float, float]:
+        """Value and chance of a draw for seat 0 when the visited moves of game `g` are played by the improved policy."""
+        children = self.tree.children[g, 0]
+        tried = np.flatnonzero(children >= 0)
+        if not len(tried):
+            return float(self.tree.own_value[g, 0]), 0.0
+        nodes = children[tried]
+        shares = self.policy(g)[tried]
+        shares = shares / shares.sum() / self.tree.visits[g, nodes]
+        return float(shares @ self.tree.value_sum[g, nodes]), float(shares @ self.tree.draw_sum[g, nodes])
 
     def _without_forced(self, g: int, visits: np.ndarray) -> np.ndarray:
         """Take back forced visits that the best move's score does not justify (KataGo's target pruning)."""
