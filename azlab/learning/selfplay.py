@@ -186,8 +186,10 @@ class Worker:
         states, policy, search, is_full = (self.history[name][g, :count] for name in ("states", "policy", "search", "is_full"))
         if self.search.margin:
             result = self._rest(g, states, search)
-            states = self.game.unscored(states)
-            return Examples(states[is_full], policy[is_full], result[is_full], np.zeros_like(policy[is_full]))
+            states, turns = self.game.normal_form(states)
+            turned = np.empty_like(policy)
+            np.put_along_axis(turned, turns, policy, axis=1)
+            return Examples(states[is_full], turned[is_full], result[is_full], np.zeros_like(policy[is_full]))
         outcome = np.zeros(3, np.float32)
         outcome[[0, 1, 2][int(self.states["result"][g])]] = 1  # draw, win, loss of seat 0; -1 is the last
         nearness = np.float32(self.config.discount) ** np.arange(count - 1, -1, -1, dtype=np.float32)[:, None]

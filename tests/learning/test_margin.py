@@ -39,7 +39,7 @@ def test_the_target_is_what_the_mover_makes_of_the_rest():
     assert len(starts) > 8
     for first, last in zip(starts, [*starts[1:], examples.size], strict=True):
         assert last - first == 12  # a whole game
-        done = [*boxes_in(examples.states["lines"][first:last]), 4]
+        done = [*boxes_in(examples.states["lines"][first:last]), 4]  # however the boards are turned
         rest = 0.0
         for k in range(11, -1, -1):  # from the last move back
             won = done[k + 1] - done[k]
