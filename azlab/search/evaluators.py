@@ -108,7 +108,8 @@ class RestEvaluator:
     """For searches with `margin`: adds the lead so far to what `evaluator` expects of the rest of the game.
 
     `evaluator` is asked about positions in normal form (`Game.normal_form`): it need not know the score, it sees one of all
-    symmetric positions, and a memory around it (`cached`) finds the same board whatever the score and however turned. The chance of a draw is 1 where less than half a point is expected.
+    symmetric positions, and a memory around it (`cached`) finds the same board whatever the score and however turned. The
+    chance of a draw is 1 where less than half a point is expected.
     """
 
     def __init__(self, evaluator: Any, game: Game) -> None:
