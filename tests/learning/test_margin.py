@@ -63,6 +63,15 @@ def test_the_searchs_own_value_counts_without_the_lead():
     assert np.abs(examples.values - exact).mean() < 0.3  # one simulation from a random move is not far off
 
 
+def test_targets_that_bootstrap_stop_at_the_next_searches():
+    """With an even chance to stop at every position, worked out by hand for three moves."""
+    play = SelfPlay(BOXES, [UniformEvaluator()], SEARCH, SelfPlayConfig(games=1, workers=1, bootstrap=0.5))
+    targets = play.workers[0]._target(np.array([1.0, 1.0, 1.0]), np.array([9.0, 0.5, -0.5]))
+    assert targets.tolist() == [0.5 * 0.5 + 0.5 * 0.25, 0.5 * -0.5 + 0.5 * 1, 1]  # the last move has only the result
+    with pytest.raises(AzlabError, match="discount"):
+        SelfPlayConfig(bootstrap=0.5, discount=0.9)
+
+
 def test_a_discount_is_refused():
     with pytest.raises(AzlabError, match="discount"):
         SelfPlay(BOXES, [UniformEvaluator()], SEARCH, SelfPlayConfig(games=2, workers=1, discount=0.9))
