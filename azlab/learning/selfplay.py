@@ -56,12 +56,22 @@ class SelfPlayConfig:
     # nodes added for each turn
     flip_every_ply: bool = False
     # the mistake of source S3: treat every move as if the turn passed
+    one_hot_from: int = -1
+    # from this ply on the policy target is the move played and nothing else (the program of source S3: 3); -1 never
+    first_player: str = ""
+    # if given, an agent such as "uct:1000", whose games against itself are the examples of the first iteration (S3 section 5.1.1)
+    first_games: int = 500
+    # the number of those games
 
     def __post_init__(self) -> None:
         for name, low, high in (("games", 1, 10**6), ("workers", 1, 256), ("positions", 1, 10**9), ("random_plies", 0, 1000)):
             whole_number(name, getattr(self, name), low, high)
         for name in ("cache", "clock_start", "clock_per_turn"):
             whole_number(name, getattr(self, name), 0, 10**9)
+        whole_number("one_hot_from", self.one_hot_from, -1, 10**6)
+        whole_number("first_games", self.first_games, 1, 10**7)
+        if not isinstance(self.first_player, str):
+            raise AzlabError(f'first_player is the name of an agent, such as "uct:1000", not {self.first_player!r}.')
         for name in ("search_value", "bootstrap", "discount"):
             if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
                 raise AzlabError(f"{name} must lie between 0 and 1, not {getattr(self, name)!r}.")
@@ -151,6 +161,7 @@ class Worker:
         policy, search = searcher.policies(), searcher.root_results()
         for g in range(self.games):
             actions[g] = searcher.choose(g, int(self.states["ply"][g]))
+        make_one_hot(policy, actions, self.states["ply"], self.config.one_hot_from)
         self.history["states"][rows] = self.states
         self.history["policy"][rows] = policy
         self.history["search"][rows] = search
@@ -233,7 +244,7 @@ class Worker:
         kept["states"] = as_bytes(kept["states"])
         if self.clock is not None:
             kept["clock"] = self.clock.left
-        return {"now": as_bytes(self.states), "played": self.played, **kept}
+        return {"now": as_bytes(self.states), "played": self.played, "is_new": np.array(self._is_new), **kept}
 
     def resume(self, kept: dict[str, np.ndarray]) -> None:
         """Take over what `unfinished` gave."""
@@ -245,7 +256,14 @@ class Worker:
             array[used] = states if name == "states" else kept[name]
         if self.clock is not None:
             self.clock.left = kept["clock"].copy()
-        self._is_new = False
+        self._is_new = bool(kept.get("is_new", False))  # the first iteration may have had no self-play
+
+
+def make_one_hot(policy: np.ndarray, actions: np.ndarray, plies: np.ndarray, start: int) -> None:
+    """From ply `start` on, replace policy targets [B, A] by the moves played; a negative `start` leaves all as they are."""
+    if start >= 0:
+        late = plies >= start
+        policy[late] = np.arange(policy.shape[1]) == actions[late, None]
 
 
 class SelfPlay:
