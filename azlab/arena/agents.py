@@ -7,6 +7,7 @@
                         lines of Dots and Boxes exactly
     uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
     puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
+    onesided:10000      10,000 playouts of S3's plain search, whose opponent cooperates; onesided:10000,c=1.41,bonus=3,batch=100
     az                  the trained player that ships for the game; az:,simulations=400 searches longer
     az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
     perfect             an oracle's best move, where the game has one
@@ -29,6 +30,7 @@ from azlab.games.game import Game, Position
 from azlab.oracles.dots_and_boxes import MAX_ENDGAME, endgame_scores
 from azlab.oracles.oracle import is_best
 from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
+from azlab.search import one_sided as one_sided_search
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.tree import UNPROVEN
 from azlab.search.uct import check_settings
@@ -116,6 +118,28 @@ class UctAgent:
         return self.analyse(position).best_action
 
 
+class OneSidedAgent:
+    """The plain tree search of source S3, which takes the opponent for a helper; see `azlab.search.one_sided`."""
+
+    def __init__(self, playouts: int = 10_000, c: float = 1.41, bonus: float = 3.0, batch: int = 100, seed: int = 0):
+        one_sided_search.check_settings(playouts, c, bonus, batch)
+        self.playouts, self.settings = playouts, {"c": c, "bonus": bonus, "batch": batch}
+        self.name = f"onesided:{playouts}"
+        self._seeds = np.random.default_rng(seed)
+
+    def prepare(self, game: Game) -> None:
+        """Raise a sentence now, not at the first move, if the game counts no points."""
+        one_sided_search.points_of(game)
+
+    def analyse(self, position: Position) -> Analysis:
+        """The search behind `choose`."""
+        seed = int(self._seeds.integers(2**62))
+        return one_sided_search.one_sided(position, self.playouts, seed=seed, **self.settings)  # type: ignore[arg-type]
+
+    def choose(self, position: Position) -> int:
+        return self.analyse(position).best_action
+
+
 class PuctAgent:
     """PUCT with any evaluator (a network's, say); many positions are searched as one batch."""
 
@@ -146,7 +170,7 @@ class PuctAgent:
         """The actions for many positions of one game, searched together."""
         game = positions[0].game
         node_bytes = 35 + 8 * game.num_actions + game.dtype.itemsize
-        chunk = max(1, TREE_BYTES // (node_bytes * self.config.simulations))
+        chunk = max(1, TREE_BYTES // (node_bytes * self.config.room(game.max_length)))
         chosen: list[int] = []
         for start in range(0, len(positions), chunk):
             search = self._searcher(positions[start : start + chunk])
@@ -199,12 +223,13 @@ KINDS: dict[str, Any] = {
     "minimax": MinimaxAgent,
     "uct": UctAgent,
     "puct": PuctAgent,
+    "onesided": OneSidedAgent,
     "perfect": PerfectAgent,
     "gnugo": GnuGoAgent,
     "gtp": GtpAgent,
     "az": None,  # a network from a training run; loaded when asked for, because torch takes seconds
 }
-STRENGTHS = {"minimax": "depth", "uct": "simulations", "puct": "simulations", "gnugo": "level"}
+STRENGTHS = {"minimax": "depth", "uct": "simulations", "puct": "simulations", "onesided": "playouts", "gnugo": "level"}
 TIMED = ("minimax", "uct")  # these also think for a time, as in uct:2s
 
 
@@ -213,8 +238,8 @@ def agent(text: str, seed: int = 0) -> Any:
     kind, colon, rest = text.strip().partition(":")
     if kind not in KINDS:
         raise AzlabError(
-            f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, perfect, "
-            "gnugo:LEVEL, gtp:COMMAND, az, az:FOLDER."
+            f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, "
+            "onesided:PLAYOUTS, perfect, gnugo:LEVEL, gtp:COMMAND, az, az:FOLDER."
         )
     if kind == "az":
         return _trained(text, rest, seed)

@@ -1,7 +1,8 @@
 """Matches: two players, many games, both seats; and round robins of more players.
 
-Every opening is played twice with the seats swapped, so neither player gains by the openings or by moving first. Openings are
-random and seeded: without them, two players that always answer alike would play the same game over and over.
+Every opening is played twice with the seats swapped, so neither player gains by the openings or by moving first; only who asks
+for it gets a match in which one player always begins. Openings are random and seeded: without them, two players that always
+answer alike would play the same game over and over.
 """
 
 import itertools
@@ -81,19 +82,21 @@ def match(
     openings: Openings = None,
     seed: int = 0,
     progress: Progress | None = None,
+    swap_seats: bool = True,
 ) -> MatchResult:
     """Play `games` games between two agents (or their names), each opening twice with seats swapped.
 
     `openings`: None for random openings of 2 moves (and of 3, 4 ... when those are used up); a number for random
     openings of so many moves, 0 for none; or a list of positions or move lines, which are taken in turn. `seed` is that of
-    the random openings, and the first openings are the same however many games there are.
+    the random openings, and the first openings are the same however many games there are. Without `swap_seats` agent `a` has
+    seat 0 in all games, and every game has an opening of its own; that is no fair match where a seat is worth something.
 
     If both agents have `choose_many(positions) -> actions`, all games are advanced together; else one after another.
     Ctrl-C ends the match: the games finished so far are returned, and `complete` is False. An agent that fails
     raises `AgentFailed`, with the games so far in its `result`.
     """
     players = _as_agents((a, b), seed)
-    return _match((players[0], players[1]), _different_names(players), games, game, openings, seed, progress)
+    return _match((players[0], players[1]), _different_names(players), games, game, openings, seed, progress, swap_seats)
 
 
 def round_robin(
@@ -210,13 +213,17 @@ def _match(
     openings: Openings,
     seed: int,
     progress: Progress | None,
+    swap_seats: bool = True,
 ) -> MatchResult:
-    games, seed = whole_number("games", games, 2, 10**9), whole_number("seed", seed, 0, 2**63)
-    if games % 2:
+    seats = (0, 1) if swap_seats else (0,)
+    games, seed = whole_number("games", games, len(seats), 10**9), whole_number("seed", seed, 0, 2**63)
+    if games % len(seats):
         raise AzlabError(f"games must be even, since every opening is played from both seats; try {games + 1}.")
-    rules, starts, words = _starts(game, openings, games // 2, seed)
+    rules, starts, words = _starts(game, openings, games // len(seats), seed)
+    if not swap_seats:
+        words += f", {names[0]} always first"
     both = (names[0], names[1])
-    running = [_begin(pair, first, position, rules) for pair, position in enumerate(starts) for first in (0, 1)]
+    running = [_begin(pair, first, position, rules) for pair, position in enumerate(starts) for first in seats]
 
     def result() -> MatchResult:
         records = tuple(played.record(both) for played in running if played.position.over)

@@ -11,7 +11,7 @@ import string
 
 import numpy as np
 
-from azlab.errors import whole_number
+from azlab.errors import AzlabError, whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
@@ -133,6 +133,31 @@ def lead(states, leads):
         leads[i] = (states[i].boxes[0] - states[i].boxes[1]) / ((height // 2) * (width - 1))
 
 
+@kernel
+def turn_to_normal(states, turns, chosen):
+    """Turn each board to that of its symmetric copies whose lines, read as a binary number, are the smallest.
+
+    `turns` int64 [S, A]: which action an action becomes in each symmetry; `chosen` int64 [B]: the symmetry taken.
+    """
+    for i in range(len(states)):
+        lines = states[i].lines
+        cols = lines.shape[1] - 1
+        least = np.uint64(0xFFFFFFFFFFFFFFFF)
+        chosen[i] = 0
+        for s in range(turns.shape[0]):
+            number = np.uint64(0)
+            for action in range(turns.shape[1]):
+                row, col = cell_of_action(action, cols)
+                if lines[row, col]:
+                    number |= np.uint64(1) << np.uint64(turns[s, action])
+            if number < least:
+                least = number
+                chosen[i] = s
+        for action in range(turns.shape[1]):
+            row, col = cell_of_action(action, cols)
+            lines[row, col] = np.int8((least >> np.uint64(action)) & np.uint64(1))
+
+
 class DotsAndBoxes(Game):
     """Dots and Boxes with rows x cols boxes; 3x3 is the board of source S3."""
 
@@ -155,11 +180,16 @@ class DotsAndBoxes(Game):
     def new_states(self, count: int = 1) -> np.ndarray:
         return np.zeros(count, self.dtype)
 
-    def unscored(self, states: np.ndarray) -> np.ndarray:
+    def normal_form(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.num_actions > 64:
+            raise AzlabError(f"Positions of up to 64 lines can be turned to a normal form; this board has {self.num_actions}.")
         plain = states.copy()
         plain["boxes"] = 0
         plain["to_move"] = 0
-        return plain
+        turns = np.stack([symmetry.actions for symmetry in self.symmetries])
+        chosen = np.empty(len(states), np.int64)
+        turn_to_normal(plain, turns, chosen)
+        return plain, turns[chosen]
 
     def move_name(self, action: int) -> str:
         row, col = cell_of_action(action, self.cols)

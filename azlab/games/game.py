@@ -97,7 +97,7 @@ class Game:
     num_actions: int
     max_length: int  # no game has more moves
     planes_shape: tuple[int, int, int]  # (channels, height, width) of an encoded state
-    points: int = 0  # that there are to make in a game, where what is still to come depends on the board alone (`unscored`)
+    points: int = 0  # that there are to make in a game, where what is still to come depends on the board alone (`normal_form`)
 
     def __init__(self, **options: Any) -> None:
         self.options = options
@@ -188,8 +188,10 @@ class Game:
         self.kernels.legal(states, mask)
         return mask
 
-    def unscored(self, states: np.ndarray) -> np.ndarray:
-        """The same positions with no point made yet and seat 0 to move: all that matters for the points still to come."""
+    def normal_form(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All that matters for the points still to come: [B] states with no point made yet and seat 0 to move, turned so that all
+        symmetric positions look the same; and int64 [B, A], which action each action of `states` becomes by that turn.
+        """
         raise AzlabError(
             f"In {self.name} what is still to come depends on more than the board; it cannot be learnt for the margin."
         )

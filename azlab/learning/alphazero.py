@@ -27,6 +27,7 @@ from azlab.errors import AzlabError, one_of
 from azlab.games.game import Game
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import Graded, graded, network_accuracy, search_accuracy
+from azlab.learning.first_games import first_player, play_first_games
 from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
 from azlab.learning.replay import Replay
 from azlab.learning.run_folder import RunFolder
@@ -182,6 +183,12 @@ class AlphaZero:
     def _play(self, iteration: int) -> dict[str, Any]:
         """Self-play until enough examples are there; they go into the window and to disk."""
         config, found = self.config.selfplay, nothing_collected(self.game)
+        if iteration == 1 and config.first_player:
+            report = self._counter("playing first games", config.first_games)
+            found = play_first_games(self.game, config, self._seed(iteration, PLAY), report)
+            fresh = self.replay.add(found.examples)
+            self.folder.save_games(iteration, found.examples)
+            return _facts_of_play(found, fresh)
         counted, fresh, rounds = 0, 0, 0
         while counted < config.positions:
             report = self._counter("playing", config.positions, counted)
@@ -235,7 +242,9 @@ class AlphaZero:
 
     def _player(self, evaluator: Any, search: SearchConfig, name: str, seed: int) -> PuctAgent:
         """A network as a player of matches: no noise, always the best move; random openings make the games differ."""
-        search = replace(search, noise=0.0, cap_probability=1.0, forced_playouts=0.0, leaves=1, temperature=((0, 0.0),))
+        search = replace(
+            search, noise=0.0, cap_probability=1.0, forced_playouts=0.0, leaves=1, temperature=((0, 0.0),), drawn_plies=0
+        )
         return PuctAgent(evaluator, search, name, seed)
 
     def _version(self, iteration: int) -> Any:
@@ -251,14 +260,20 @@ class AlphaZero:
         search = replace(self.config.search, simulations=config.simulations or self.config.search.simulations)
         new = self._player(self.evaluators[0], search, f"version {iteration}", seed)
         old = self._player(self._version(best), search, f"version {best}", seed + 1)
-        played = match(new, old, config.games, self.game, seed=seed, progress=functools.partial(self.progress, "gate"))
+        report = functools.partial(self.progress, "gate")
+        if config.new_plays == "second":
+            played = match(old, new, config.games, self.game, openings=0, seed=seed, progress=report, swap_seats=False)
+            score = 1 - played.score
+        else:
+            played = match(new, old, config.games, self.game, seed=seed, progress=report)
+            score = played.score
         self._check_complete(played)
-        accepted = played.score >= config.score
+        accepted = score >= config.score
         if not accepted:
             self.learner.load(self.folder.net_file(best, self.learner.suffix))
             self.learner.save(self.folder.net_file(iteration, self.learner.suffix), self._optimiser_aside())
             self._refresh()
-        return {"accepted": bool(accepted), "gate_score": played.score, "gate_against": best}
+        return {"accepted": bool(accepted), "gate_score": score, "gate_against": best}
 
     def _evaluate(self, iteration: int) -> dict[str, Any]:
         """Accuracy on graded positions, and matches against fixed agents and earlier versions, from which Elo is fitted."""
@@ -298,6 +313,8 @@ class AlphaZero:
 
     def _prepare_evaluation(self) -> None:
         """Find positions and opponents before the first iteration, not after it: what is wrong with them is said at once."""
+        if self.config.selfplay.first_player:
+            first_player(self.game, self.config.selfplay)
         for opponent in self._opponents(0):
             if hasattr(opponent, "close"):
                 opponent.close()

@@ -43,6 +43,9 @@ class SelfPlayConfig:
     # up to so many random moves open each game; their positions are not learnt
     search_value: float = 0.0
     # share of the search's own value in the value target; the rest is the game's result
+    bootstrap: float = 0.0
+    # share by which a value target stops at the search of the next position, instead of going on towards the result; 0 is
+    # AlphaZero, 1 learns from the next search alone (TD(lambda) with lambda = 1 - bootstrap)
     discount: float = 1.0
     # the result counts for less the farther away it is, by this factor a move; the rest becomes a draw. 1 is AlphaZero
     cache: int = 0
@@ -53,15 +56,27 @@ class SelfPlayConfig:
     # nodes added for each turn
     flip_every_ply: bool = False
     # the mistake of source S3: treat every move as if the turn passed
+    one_hot_from: int = -1
+    # from this ply on the policy target is the move played and nothing else (the program of source S3: 3); -1 never
+    first_player: str = ""
+    # if given, an agent such as "uct:1000", whose games against itself are the examples of the first iteration (S3 section 5.1.1)
+    first_games: int = 500
+    # the number of those games
 
     def __post_init__(self) -> None:
         for name, low, high in (("games", 1, 10**6), ("workers", 1, 256), ("positions", 1, 10**9), ("random_plies", 0, 1000)):
             whole_number(name, getattr(self, name), low, high)
         for name in ("cache", "clock_start", "clock_per_turn"):
             whole_number(name, getattr(self, name), 0, 10**9)
-        for name in ("search_value", "discount"):
+        whole_number("one_hot_from", self.one_hot_from, -1, 10**6)
+        whole_number("first_games", self.first_games, 1, 10**7)
+        if not isinstance(self.first_player, str):
+            raise AzlabError(f'first_player is the name of an agent, such as "uct:1000", not {self.first_player!r}.')
+        for name in ("search_value", "bootstrap", "discount"):
             if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
                 raise AzlabError(f"{name} must lie between 0 and 1, not {getattr(self, name)!r}.")
+        if self.bootstrap and self.discount != 1:
+            raise AzlabError("Targets that bootstrap are not discounted too: leave `discount` at 1.")
         for name in ("count_new", "flip_every_ply"):
             one_of(name, getattr(self, name), (True, False))
         if self.workers > self.games:
@@ -146,6 +161,7 @@ class Worker:
         policy, search = searcher.policies(), searcher.root_results()
         for g in range(self.games):
             actions[g] = searcher.choose(g, int(self.states["ply"][g]))
+        make_one_hot(policy, actions, self.states["ply"], self.config.one_hot_from)
         self.history["states"][rows] = self.states
         self.history["policy"][rows] = policy
         self.history["search"][rows] = search
@@ -185,14 +201,16 @@ class Worker:
         count = int(self.played[g])
         states, policy, search, is_full = (self.history[name][g, :count] for name in ("states", "policy", "search", "is_full"))
         if self.search.margin:
-            result = self._rest(g, states, search)
-            states = self.game.unscored(states)
-            return Examples(states[is_full], policy[is_full], result[is_full], np.zeros_like(policy[is_full]))
+            result = self._rest(g, states, search[:, 1] - search[:, 2])
+            states, turns = self.game.normal_form(states)
+            turned = np.empty_like(policy)
+            np.put_along_axis(turned, turns, policy, axis=1)
+            return Examples(states[is_full], turned[is_full], result[is_full], np.zeros_like(policy[is_full]))
         outcome = np.zeros(3, np.float32)
         outcome[[0, 1, 2][int(self.states["result"][g])]] = 1  # draw, win, loss of seat 0; -1 is the last
         nearness = np.float32(self.config.discount) ** np.arange(count - 1, -1, -1, dtype=np.float32)[:, None]
         result = nearness * outcome + (1 - nearness) * np.array([1, 0, 0], np.float32)
-        result = (1 - self.config.search_value) * result + self.config.search_value * search
+        result = self._target(result, search)
         is_second = states["to_move"] == 1
         result[is_second] = result[is_second][:, [0, 2, 1]]
         reply = np.zeros_like(policy)
@@ -200,12 +218,20 @@ class Worker:
         reply[:-1][answered] = policy[1:][answered]
         return Examples(states[is_full], policy[is_full], result[is_full].astype(np.float32), reply[is_full])
 
-    def _rest(self, g: int, states: np.ndarray, search: np.ndarray) -> np.ndarray:
+    def _target(self, results: np.ndarray, searched: np.ndarray) -> np.ndarray:
+        """What the network learns of each move of a game, from its result and what the searches expected; both [moves, ...]."""
+        share, targets = self.config.bootstrap, results.copy()
+        if share:
+            for k in range(len(targets) - 2, -1, -1):  # from the end: what follows is known
+                targets[k] = (1 - share) * targets[k + 1] + share * searched[k + 1]
+        return (1 - self.config.search_value) * targets + self.config.search_value * searched
+
+    def _rest(self, g: int, states: np.ndarray, searched: np.ndarray) -> np.ndarray:
         """What the mover made of the rest of the game, as chances of winning and losing that differ by it: float32 [moves, 3]."""
         leads, final = np.empty(len(states)), np.empty(1)
         self.game.kernels.lead(states, leads)  # type: ignore[misc]
         self.game.kernels.lead(self.states[g : g + 1], final)  # type: ignore[misc]
-        expected = (1 - self.config.search_value) * final + self.config.search_value * (search[:, 1] - search[:, 2])
+        expected = self._target(np.repeat(final, len(states)), searched)
         rest = np.where(states["to_move"] == 0, expected - leads, leads - expected)
         return np.stack([np.zeros_like(rest), (1 + rest) / 2, (1 - rest) / 2], axis=1).astype(np.float32)
 
@@ -218,7 +244,7 @@ class Worker:
         kept["states"] = as_bytes(kept["states"])
         if self.clock is not None:
             kept["clock"] = self.clock.left
-        return {"now": as_bytes(self.states), "played": self.played, **kept}
+        return {"now": as_bytes(self.states), "played": self.played, "is_new": np.array(self._is_new), **kept}
 
     def resume(self, kept: dict[str, np.ndarray]) -> None:
         """Take over what `unfinished` gave."""
@@ -230,7 +256,14 @@ class Worker:
             array[used] = states if name == "states" else kept[name]
         if self.clock is not None:
             self.clock.left = kept["clock"].copy()
-        self._is_new = False
+        self._is_new = bool(kept.get("is_new", False))  # the first iteration may have had no self-play
+
+
+def make_one_hot(policy: np.ndarray, actions: np.ndarray, plies: np.ndarray, start: int) -> None:
+    """From ply `start` on, replace policy targets [B, A] by the moves played; a negative `start` leaves all as they are."""
+    if start >= 0:
+        late = plies >= start
+        policy[late] = np.arange(policy.shape[1]) == actions[late, None]
 
 
 class SelfPlay:

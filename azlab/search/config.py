@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from azlab.errors import AzlabError, whole_number
+from azlab.errors import AzlabError, one_of, whole_number
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,22 @@ class SearchConfig:
     # carry proven wins and losses up the tree
     margin: bool = False
     # a finished game counts by the lead in points (as a share of all points), not as won or lost; the evaluator must do so too
+    root_values_only: bool = False
+    # add values to the root alone: every other Q stays 0, so that visits follow the priors (the program of source S3)
+    to_the_end: bool = False
+    # a simulation goes on from its new leaf to the end of the game and evaluates every node on the way (the program of source S3)
+    random_ties: bool = False
+    # at temperature 0 a random one of the most visited moves is played, not the first
+    drawn_plies: int = 0
+    # before this ply moves are not searched: visits are draws from 3/4 priors and 1/4 equal chances (S3's program, in training)
 
     def __post_init__(self) -> None:
         for name in ("simulations", "cap_simulations", "kl_step", "leaves"):
             whole_number(name, getattr(self, name), 1, 10**9)
-        whole_number("gumbel", self.gumbel, 0, 10**6)
+        for name in ("gumbel", "drawn_plies"):
+            whole_number(name, getattr(self, name), 0, 10**6)
+        for name in ("root_values_only", "to_the_end", "random_ties"):
+            one_of(name, getattr(self, name), (True, False))
         for name in ("cpuct", "fpu", "draw_value", "noise", "noise_alpha", "cap_probability", "forced_playouts", "kl_threshold"):
             if not isinstance(getattr(self, name), int | float):
                 raise AzlabError(f"{name} must be a number, not {getattr(self, name)!r}.")
@@ -75,6 +86,10 @@ class SearchConfig:
             raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
         if self.gumbel and (self.leaves > 1 or self.reuse_tree):
             raise AzlabError("Gumbel search takes one leaf at a time and starts each move afresh: no `leaves`, no `reuse_tree`.")
+        for switch, others, reason in NO_SENSE:
+            for other in others:
+                if getattr(self, switch) and getattr(self, other) != getattr(SearchConfig, other):
+                    raise AzlabError(f"With {switch}, {reason}: leave out `{other}`.")
         if not isinstance(self.temperature, tuple) or not all(
             isinstance(part, tuple) and len(part) == 2 and all(isinstance(x, int | float) for x in part)
             for part in self.temperature
@@ -84,6 +99,11 @@ class SearchConfig:
         if not plies or plies[0] != 0 or plies != sorted(plies) or min(t for _, t in self.temperature) < 0:
             raise AzlabError("temperature is a tuple of (from ply, temperature), from ply 0 on, e.g. ((0, 1.0), (30, 0.0)).")
 
+    def room(self, longest_game: int) -> int:
+        """The number of nodes that a tree may come to have, in a game of at most `longest_game` moves."""
+        nodes = self.simulations * (longest_game if self.to_the_end else 1) + self.leaves + 1
+        return 2 * nodes if self.reuse_tree else nodes
+
     def signed(self, value: float) -> float:
         """A value of the config as one in [-1, 1]."""
         return 2 * value - 1 if self.unit_values else value
@@ -91,3 +111,12 @@ class SearchConfig:
     def temperature_at(self, ply: int) -> float:
         """The temperature for the move at `ply`."""
         return [t for start, t in self.temperature if start <= ply][-1]
+
+
+# (switch, settings that make no sense with it, why)
+NO_SENSE = (
+    ("to_the_end", ("gumbel", "leaves", "solve", "forced_playouts"), "a simulation passes known results and adds many visits"),
+    ("root_values_only", ("gumbel", "solve", "fpu_relative", "reuse_tree"), "no node but the root has a value"),
+    ("random_ties", ("gumbel",), "moves are chosen by their visits alone"),
+    ("drawn_plies", ("gumbel",), "moves are chosen by their visits alone"),
+)

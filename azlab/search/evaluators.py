@@ -107,12 +107,13 @@ class OracleEvaluator:
 class RestEvaluator:
     """For searches with `margin`: adds the lead so far to what `evaluator` expects of the rest of the game.
 
-    `evaluator` is asked about unscored positions only (`Game.unscored`), so it need not know the score, and a memory around it
-    (`cached`) finds the same board whatever the score. The chance of a draw is 1 where less than half a point is expected.
+    `evaluator` is asked about positions in normal form (`Game.normal_form`): it need not know the score, it sees one of all
+    symmetric positions, and a memory around it (`cached`) finds the same board whatever the score and however turned. The
+    chance of a draw is 1 where less than half a point is expected.
     """
 
     def __init__(self, evaluator: Any, game: Game) -> None:
-        game.unscored(game.new_states(1))  # a sentence where that is not possible
+        game.normal_form(game.new_states(1))  # a sentence where that is not possible
         self.evaluator, self.game = evaluator, game
         self._half_point = 0.5 / game.points
 
@@ -128,9 +129,10 @@ class RestEvaluator:
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         leads = np.empty(len(states))
         self.game.kernels.lead(states, leads)  # type: ignore[misc]
-        priors, rest, *_ = self.evaluator.evaluate(self.game.unscored(states), legal)
+        plain, turns = self.game.normal_form(states)
+        priors, rest, *_ = self.evaluator.evaluate(plain, self.game.legal_mask(plain))
         values = np.clip(leads + np.where(states["to_move"] == 0, rest, -rest), -1, 1).astype(np.float32)
-        return priors, values, (np.abs(values) < self._half_point).astype(np.float32)
+        return np.take_along_axis(priors, turns, axis=1), values, (np.abs(values) < self._half_point).astype(np.float32)
 
 
 def cached(evaluator: Any, capacity: int) -> Any:

@@ -4,6 +4,7 @@ import functools
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def puct(
     return found[0] if one else found
 
 
+EQUAL_SHARE = 0.25  # part of equal chances in drawn visits, the program's share of root noise (source S3)
 NOT_FINITE = "The evaluator returned a number that is infinite or not a number; look at its training."
 
 
@@ -65,13 +67,15 @@ class Searcher:
             raise AzlabError(f"{game.name} counts no points, so there is no margin to play for.")
         self.game, self.games, self.evaluator, self.config = game, games, evaluator, config
         self.rng = np.random.default_rng(seed)
-        room = (config.simulations + config.leaves + 1) * (2 if config.reuse_tree else 1)
+        room = config.room(game.max_length)
         self.tree = trees.new_tree(game, games, room)
         self.params = _params(config, room, flip_every_ply)
         self.done = np.zeros(games, np.int64)
         self.raw_prior = np.zeros((games, game.num_actions), np.float32)  # of the root, before noise
         self.noise = np.zeros((games, game.num_actions), np.float64)
         self.is_full = np.ones(games, np.bool_)
+        self.is_drawn = np.zeros(games, np.bool_)  # the root is before ply `drawn_plies`: not searched
+        self._drawn = np.zeros((games, game.num_actions), np.int64)  # visits of such roots
         self.seconds = {"search": 0.0, "evaluator": 0.0}
         self._schedule = np.zeros((games, 1), np.int64)
         self._offsets = trees.offsets(game)
@@ -123,6 +127,9 @@ class Searcher:
         prior = self.tree.prior[games, 0]
         self.raw_prior[games] = prior
         config = self.config
+        if config.drawn_plies:
+            self.is_drawn[games] = self.root_states()["ply"][games] < config.drawn_plies
+            self._drawn[games] = 0
         if config.gumbel:
             self.noise[games] = self.rng.gumbel(size=prior.shape)
         elif config.noise:
@@ -146,6 +153,9 @@ class Searcher:
         if budgets.max() > self.config.simulations:
             raise AzlabError(f"The trees have room for {self.config.simulations} simulations, not {budgets.max()}.")
         active = np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64)
+        if self.is_drawn.any():
+            self._draw(budgets, active[self.is_drawn[active]])
+            active = active[~self.is_drawn[active]]
         if self.config.gumbel:
             self._schedule = np.zeros((self.games, int(budgets.max())), np.int64)
             legal = (self.tree.children[:, 0] != trees.ILLEGAL).sum(axis=1)
@@ -156,6 +166,19 @@ class Searcher:
             self._run_while_gaining(budgets, active)
         else:
             self._run_to(budgets, active)
+
+    def _draw(self, budgets: np.ndarray, games: np.ndarray) -> None:
+        """Draw the visits of roots that are not searched.
+
+        S3's program descends at random in its training mode, and mixes into the priors the mean of a Dirichlet distribution,
+        which is the same for all moves. It counts the new nodes of each descent, so that its shares are a little flatter.
+        """
+        for g in games:
+            legal = self.tree.children[g, 0] != trees.ILLEGAL
+            prior = self.tree.prior[g, 0].astype(np.float64)
+            chances = (1 - EQUAL_SHARE) * prior / max(prior.sum(), 1e-30) + EQUAL_SHARE * legal / legal.sum()
+            self._drawn[g] += self.rng.multinomial(max(0, budgets[g] - self.done[g]), chances / chances.sum())
+            self.done[g] = max(self.done[g], budgets[g])
 
     def _run_to(self, budgets: np.ndarray, active: np.ndarray) -> None:
         if getattr(self.evaluator, "native", None) is not None and len(active):
@@ -174,7 +197,8 @@ class Searcher:
                 if params.margin:
                     self.game.kernels.lead(self._leaf_states[:found], self._leads[:found])  # type: ignore[misc]
                 waiting = trees.add_nodes(
-                    tree, params, leaves, found, self._leaf_game, self._leaf_node, self._leaf_bytes, self._leads, self._offsets,
+                    tree, params, leaves, found, self.done, self._leaf_game, self._leaf_node, self._leaf_bytes, self._leads,
+                    self._offsets,
                     self._pending,
                 )  # fmt: skip
                 self.seconds["search"] += time.perf_counter() - begin
@@ -250,6 +274,8 @@ class Searcher:
 
     def root_visits(self, g: int) -> np.ndarray:
         """Visits of the actions at the root of game `g`: int64 [A]."""
+        if self.is_drawn[g]:
+            return self._drawn[g].copy()
         children = self.tree.children[g, 0]
         return np.where(children >= 0, self.tree.visits[g, np.maximum(children, 0)], 0).astype(np.int64)
 
@@ -261,7 +287,7 @@ class Searcher:
             shares = np.exp(scores - scores.max())
             return shares / shares.sum()
         visits = self.root_visits(g).astype(np.float64)
-        if self.config.forced_playouts:
+        if self.config.forced_playouts and not self.is_drawn[g]:
             visits = self._without_forced(g, visits)
         if not visits.any():  # proven before the first visit
             visits = (self.tree.children[g, 0] != trees.ILLEGAL).astype(np.float64)
@@ -272,14 +298,32 @@ class Searcher:
         return np.stack([self.policy(g) for g in range(self.games)])
 
     def root_results(self) -> np.ndarray:
-        """Mean chances of draw, win and loss of seat 0 at the roots, as the evaluator and finished games gave them: [G, 3]."""
+        """Mean chances of draw, win and loss of seat 0 at the roots, as the evaluator and finished games gave them: [G, 3].
+
+        Gumbel search visits moves that it drops again; there the moves count by the improved policy, not by their visits.
+        """
         visits = np.maximum(1, self.tree.visits[:, 0])
-        values, draws = self.tree.value_sum[:, 0] / visits, np.clip(self.tree.draw_sum[:, 0] / visits, 0, 1)
+        values, draws = self.tree.value_sum[:, 0] / visits, self.tree.draw_sum[:, 0] / visits
+        if self.config.gumbel:
+            for g in range(self.games):
+                values[g], draws[g] = self._expected(g)
+        draws = np.clip(draws, 0, 1)
         proven = self.tree.proven[:, 0]
         values = np.where(proven == trees.UNPROVEN, values, proven)
         draws = np.where(proven == trees.UNPROVEN, draws, proven == 0)
         decided = np.maximum(1 - draws, np.abs(values))
         return np.stack([1 - decided, (decided + values) / 2, (decided - values) / 2], axis=1)
+
+    def _expected(self, g: int) -> tuple[float, float]:
+        """Value and chance of a draw for seat 0 when the visited moves of game `g` are played by the improved policy."""
+        children = self.tree.children[g, 0]
+        tried = np.flatnonzero(children >= 0)
+        if not len(tried):
+            return float(self.tree.own_value[g, 0]), 0.0
+        nodes = children[tried]
+        shares = self.policy(g)[tried]
+        shares = shares / shares.sum() / self.tree.visits[g, nodes]
+        return float(shares @ self.tree.value_sum[g, nodes]), float(shares @ self.tree.draw_sum[g, nodes])
 
     def _without_forced(self, g: int, visits: np.ndarray) -> np.ndarray:
         """Take back forced visits that the best move's score does not justify (KataGo's target pruning)."""
@@ -319,7 +363,9 @@ class Searcher:
         visits = self.policy(g)
         if self.config.solve and visits[results != -sign].any():
             visits = np.where(results == -sign, 0.0, visits)
-        temperature = self.config.temperature_at(ply)
+        temperature = 0.0 if self.is_drawn[g] else self.config.temperature_at(ply)  # drawn visits are random enough
+        if temperature == 0 and self.config.random_ties:
+            return int(self.rng.choice(np.flatnonzero(visits == visits.max())))
         if temperature == 0:
             return int(np.argmax(visits))
         shares = (visits / visits.max()) ** (1 / temperature)
@@ -338,7 +384,11 @@ class Searcher:
 
     def analysis(self, g: int, position: Position) -> Analysis:
         """What the search found in game `g`, whose root is `position`."""
-        return from_tree(self.tree, g, position, self.raw_prior[g], dict(self.seconds), int(self.done[g]))
+        found = from_tree(self.tree, g, position, self.raw_prior[g], dict(self.seconds), int(self.done[g]))
+        if self.is_drawn[g]:
+            visits = self.root_visits(g)
+            found = replace(found, visits=visits, line=[self.game.move_name(int(np.argmax(visits)))])
+        return found
 
 
 @kernel
@@ -366,7 +416,7 @@ def _native_rounds(
         play(leaf_states[:found], leaf_action[:found])
         if params.margin:
             lead(leaf_states[:found], leads[:found])
-        waiting = add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_bytes, leads, offsets, pending)
+        waiting = add_nodes(tree, params, leaves, found, done, leaf_game, leaf_node, leaf_bytes, leads, offsets, pending)
         if waiting == 0:
             continue
         for k in range(waiting):
@@ -401,6 +451,8 @@ def _params(config: SearchConfig, room: int, flip_every_ply: bool) -> trees.Para
         gumbel=config.gumbel > 0,
         gumbel_visit_offset=float(config.gumbel_visit_offset),
         gumbel_value_scale=float(config.gumbel_value_scale),
+        root_values_only=config.root_values_only,
+        to_the_end=config.to_the_end,
     )
 
 

@@ -181,6 +181,9 @@ def replay_puct(
     config = replace(config or SearchConfig(), leaves=1, reuse_tree=False)
     if config.gumbel:
         raise AzlabError("Gumbel search does not choose by Q + U; set gumbel=0 to follow a search step by step.")
+    for name in ("root_values_only", "to_the_end", "drawn_plies"):
+        if getattr(config, name):
+            raise AzlabError(f"A search with {name} cannot be followed step by step; leave it out.")
     search = Searcher(position.game, 1, evaluator or PlayoutEvaluator(position.game, seed=seed), config, seed)
     search.start(position.state)
     search.run()
@@ -219,7 +222,7 @@ def _replayed(position: Position, tree: Tree, simulations: int, params: Params |
     return Replay(position, full, leaf, proven_at, own_value, own_draw, params, c, solve)
 
 
-_NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False, False, 0.0, 0.0)
+_NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False, False, 0.0, 0.0, False, False)
 
 
 def _own_values(tree: Tree, is_stored: bool) -> tuple[np.ndarray, np.ndarray]:

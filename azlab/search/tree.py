@@ -25,6 +25,7 @@ class Tree(NamedTuple):
     """Arrays of G trees. The kernels change them in place."""
 
     size: np.ndarray  # int32 [G]: nodes in use
+    cursor: np.ndarray  # int32 [G]: where the next `select` begins: at the root, or in the midst of a walk to the end
     parent: np.ndarray  # int32 [G, N]: -1 at the root
     action: np.ndarray  # int32 [G, N]: the action that led here
     to_move: np.ndarray  # int8 [G, N]
@@ -44,6 +45,7 @@ def new_tree(game: Game, games: int, nodes: int) -> Tree:
     shape = (games, nodes)
     return Tree(
         size=np.zeros(games, np.int32),
+        cursor=np.zeros(games, np.int32),
         parent=np.full(shape, -1, np.int32),
         action=np.full(shape, -1, np.int32),
         to_move=np.zeros(shape, np.int8),
@@ -80,6 +82,8 @@ class Params(NamedTuple):
     gumbel: bool
     gumbel_visit_offset: float
     gumbel_value_scale: float
+    root_values_only: bool
+    to_the_end: bool
 
 
 @kernel
@@ -201,6 +205,17 @@ def backup(tree, g, node, value, draw, is_new):
 
 
 @kernel
+def carry_up(tree, params, g, node, value, draw, is_new):
+    """`backup`, or with `root_values_only` its visits alone: the value goes to the root."""
+    if params.root_values_only:
+        backup(tree, g, node, 0.0, 0.0, is_new)
+        tree.value_sum[g, 0] += value
+        tree.draw_sum[g, 0] += draw
+    else:
+        backup(tree, g, node, value, draw, is_new)
+
+
+@kernel
 def virtual_loss(tree, g, node, amount):
     """Count (+1) or take back (-1) a loss on the way to `node` for each player who chose it."""
     while node > 0:
@@ -236,19 +251,22 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
 
     Leaf m is node `leaf_node[m]` of tree `leaf_game[m]`, reached from the parent's state, copied to `leaf_state[m]`, by
     `leaf_action[m]`. A visit that ends in a finished or proven node is carried up at once. `done` [G] counts simulations.
+
+    With `to_the_end` a simulation goes on from its new leaf: the next call begins there, at the tree's cursor, and the
+    simulation counts when `add_nodes` meets the end of the game. Walks along known nodes to a known end are made at once.
     """
     found = 0
     scores = np.empty(tree.children.shape[2], np.float64)
     for i in range(len(active)):
         g = active[i]
-        for _ in range(leaves):
+        for _ in range(budget[g] if params.to_the_end else leaves):
             if done[g] >= budget[g] or (params.solve and tree.proven[g, 0] != UNPROVEN):
                 break
-            node = 0
+            node = tree.cursor[g]
             while True:
                 if tree.over[g, node] or (params.solve and node > 0 and tree.proven[g, node] != UNPROVEN):
                     value = np.float64(tree.own_value[g, node] if params.margin else tree.proven[g, node])
-                    backup(tree, g, node, value, 1.0 if value == 0 else 0.0, True)
+                    carry_up(tree, params, g, node, value, 1.0 if value == 0 else 0.0, True)
                     done[g] += 1
                     break
                 if np.isnan(tree.own_value[g, node]):  # a leaf of this very round, not evaluated yet
@@ -274,7 +292,10 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
                     leaf_game[found], leaf_node[found], leaf_action[found] = g, child, action
                     leaf_state[found] = tree.state[g, node]
                     found += 1
-                    done[g] += 1
+                    if params.to_the_end:
+                        tree.cursor[g] = child
+                    else:
+                        done[g] += 1
                     break
                 node = child
             if np.isnan(tree.own_value[g, node]):
@@ -283,7 +304,7 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
 
 
 @kernel
-def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
+def add_nodes(tree, params, leaves, found, done, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
     """Store the states that `play` made of the leaves; carry up finished games. Return n: `pending[:n]` are to be evaluated.
 
     `leads` [M]: points by which seat 0 leads, where `params.margin` asks for them. `offsets`: places of the fields to_move, over
@@ -311,7 +332,10 @@ def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, lea
         tree.children[g, node, :] = ILLEGAL
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1)
+        carry_up(tree, params, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1)
+        if params.to_the_end:
+            tree.cursor[g] = 0
+            done[g] += 1
         if params.solve:
             prove(tree, g, node)
     return waiting
@@ -338,7 +362,7 @@ def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offs
             is_finite &= np.isfinite(priors[k, action])
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, value, np.float64(draws[k]), leaves == 1)
+        carry_up(tree, params, g, node, value, np.float64(draws[k]), leaves == 1)
     return is_finite
 
 
@@ -347,7 +371,7 @@ def set_roots(tree, games, states, offsets):
     """Start tree `games[k]` anew from the state bytes `states[k]`; `expand` must follow for those not over."""
     for k in range(len(games)):
         g = games[k]
-        tree.size[g] = 1
+        tree.size[g], tree.cursor[g] = 1, 0
         tree.parent[g, 0], tree.action[g, 0] = -1, -1
         tree.state[g, 0] = states[k]
         tree.to_move[g, 0] = np.int8(states[k, offsets[0]])
@@ -396,5 +420,5 @@ def advance(tree, g, action):
         for a in range(tree.children.shape[2]):
             child = tree.children[g, node, a]
             tree.children[g, to, a] = kept[child] if child >= 0 else child
-    tree.size[g] = count
+    tree.size[g], tree.cursor[g] = count, 0
     return True

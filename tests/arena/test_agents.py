@@ -5,7 +5,7 @@ import pytest
 
 import azlab
 from azlab.arena import match
-from azlab.arena.agents import PuctAgent
+from azlab.arena.agents import PuctAgent, ready
 from azlab.search import SearchConfig
 from azlab.search.evaluators import UniformEvaluator
 
@@ -30,7 +30,16 @@ def test_every_notation_makes_an_agent_that_plays(text):
     assert agent.choose(position) in position.legal_actions
 
 
-@pytest.mark.parametrize("text", ["uct:100", "puct:40", "random"])
+def test_the_one_sided_search_plays_where_points_are_counted():
+    agent = azlab.agent("onesided:3000,c=1,bonus=2,batch=50", seed=1)
+    position = azlab.game("dots_and_boxes").from_moves("aA aB Aa")
+    assert agent.name == "onesided:3000,c=1,bonus=2,batch=50" and agent.analyse(position).simulations == 3000
+    assert position.game.move_name(agent.choose(position)) == "Ab"  # takes the box
+    with pytest.raises(azlab.AzlabError, match="counts points, and connect4 has none"):
+        ready(agent, azlab.game("connect4"))
+
+
+@pytest.mark.parametrize("text", ["uct:100", "puct:40", "onesided:200", "random"])
 def test_the_seed_makes_an_agent_repeatable(text):
     position = azlab.game("dots_and_boxes").start()
     one, same = azlab.agent(text, seed=3), azlab.agent(text, seed=3)
@@ -77,6 +86,8 @@ def test_a_batch_of_positions_is_searched_like_single_ones():
         ("uct:many", "a whole number should follow the colon"),
         ("minimax:0", "depth must be a whole number from 1"),
         ("uct:10,colour=3", "uct has no setting 'colour'"),
+        ("onesided:0", "playouts must be a whole number from 1"),
+        ("onesided:1s", "a whole number should follow the colon"),
         ("puct:10,colour=3", "puct has no setting 'colour'; it has simulations, cpuct"),
         ("uct:100,c=abc", "uct:100,c=abc' has a setting whose value is not a number"),
         ("uct:100,seed=3", "does not belong there"),

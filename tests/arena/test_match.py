@@ -100,6 +100,18 @@ def test_counts_agree_with_the_records():
     assert mirrored[1].interval == pytest.approx((1 - high, 1 - low))
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_one_player_may_begin_always(together, tmp_path):
+    players = (FixedMany(1), FixedMany(2)) if together else (Fixed(1), Fixed(2))
+    result = match(*players, 7, "dots_and_boxes", swap_seats=False)
+    assert result.complete and all(record.players == result.names for record in result.records)
+    assert [record.pair for record in result.records] == list(range(7)) and result.distinct == 7  # an opening for each
+    assert result.by_seat[0].games == 7 and result.by_seat[1].games == 0 and "fixed 1 always first" in str(result)
+    result.save(tmp_path / "match.jsonl")
+    assert MatchResult.load(tmp_path / "match.jsonl") == result
+    assert match(*players, 3, "dots_and_boxes", openings=0, swap_seats=False).distinct == 1
+
+
 def test_without_openings_fixed_players_play_two_games_and_with_them_many():
     assert match(Fixed(1), Fixed(2), 50, "connect4", openings=0).distinct == 2
     assert match(Fixed(1), Fixed(1), 50, "connect4", openings=0).distinct == 1

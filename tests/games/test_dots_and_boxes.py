@@ -92,3 +92,28 @@ def test_random_games_agree_with_a_slow_reference(rows, cols):
             position = position.play(low + high if r == r2 else high + low)
             assert (position.to_move, position.scores) == (seat, score)
         assert position.over
+
+
+@pytest.mark.parametrize("rows, cols", [(2, 2), (3, 3), (2, 4), (5, 5)])
+def test_symmetric_positions_have_one_normal_form(rows, cols):
+    """Turned by hand in every way, with any score, a board always comes out the same, and moves go with it."""
+    rules, rng = azlab.game("dots_and_boxes", rows=rows, cols=cols), np.random.default_rng(0)
+    states = rules.new_states(40)
+    for _ in range(rules.num_actions // 2):
+        rules.kernels.play(states, rules.random_actions(states, rng))
+    plain, turns = rules.normal_form(states)
+    assert (plain["boxes"] == 0).all() and (plain["to_move"] == 0).all()
+    legal = rules.legal_mask(states)
+    assert np.array_equal(np.take_along_axis(rules.legal_mask(plain), turns, axis=1), legal)
+    for symmetry in rules.symmetries:
+        turned = states.copy()
+        turned["lines"] = symmetry.on_planes(states["lines"][:, None].astype(np.float32))[:, 0]
+        turned["boxes"] = rng.integers(0, 3, (40, 2))
+        assert np.array_equal(rules.normal_form(turned)[0], plain)
+        moves = rules.random_actions(states, rng)  # a move and its turned like lead to the same normal form
+        one, other = states.copy(), turned.copy()
+        rules.kernels.play(one, moves)
+        rules.kernels.play(other, np.ascontiguousarray(symmetry.actions[moves]))
+        assert np.array_equal(rules.normal_form(one)[0]["lines"], rules.normal_form(other)[0]["lines"])
+    with pytest.raises(azlab.AzlabError, match="64 lines"):
+        azlab.game("dots_and_boxes", rows=6, cols=6).normal_form(azlab.game("dots_and_boxes", rows=6, cols=6).new_states(1))

@@ -10,9 +10,11 @@ import pytest
 
 from azlab.arena.agents import agent
 from azlab.arena.elo import fit
+from azlab.arena.match import match
 from azlab.cli import main
 from azlab.errors import AzlabError
 from azlab.files import load_arrays
+from azlab.learning import alphazero
 from azlab.learning.alphazero import AlphaZero
 from azlab.learning.config import preset
 from azlab.learning.run_folder import RunFolder
@@ -29,7 +31,8 @@ THREADS = {
     "selfplay__workers": 2, "selfplay__random_plies": 3, "selfplay__cache": 500, "selfplay__count_new": True,
     "loss__optimiser": "adam", "training__rate": ((1, 0.002),), "net__reply": True, "evaluation__opponents": ("random",),
     "selfplay__clock_start": 40, "selfplay__clock_per_turn": 4, "search__kl_threshold": 1e-4, "search__kl_step": 3,
-    "selfplay__games": 7, "search__simulations": 12, "evaluation__every": 2,
+    "selfplay__games": 7, "search__simulations": 12, "evaluation__every": 2, "selfplay__first_player": "uct:9",
+    "selfplay__first_games": 9, "selfplay__one_hot_from": 4,
 }  # fmt: skip
 
 
@@ -134,6 +137,8 @@ def test_a_run_killed_again_and_again_equals_one_that_never_was(tiny, tmp_path, 
     phases += [["progress", "playing random", 1], ["interrupt", "playing", 1]]
     if settings is FULL:
         phases += [["progress", "gate", 1], ["progress", "testing", 1]]
+    else:
+        writes = [["progress", "playing first games", 2], ["interrupt", "playing first games", 1], *writes]
     times = [["seconds", float(seconds)] for seconds in rng.uniform(0.1, 1.0, 3)]
     moments = [*writes, *phases, ["after write", 11], *times, ["before write", 10], ["never"]]
     ended, errors = train_and_kill(tmp_path / "killed", config, moments)
@@ -249,6 +254,9 @@ def test_one_game_at_a_time(tiny, tmp_path):
         ({"evaluation__opponents": ("utc:5",)}, "There is no agent"),
         ({"evaluation__opponents": ("gnugo:1",)}, "go"),
         ({"evaluation__positions": "connect4/hard_test.txt.gz"}, "is for Connect 4"),
+        ({"selfplay__first_player": "utc:5"}, "There is no agent"),
+        ({"selfplay__first_player": "random"}, "how often it looked at each move"),
+        ({"selfplay__first_player": "onesided:100"}, "counts points, and tictactoe has none"),
         ({"net__blocks": 0}, "blocks"),
         ({"net__depth": 3}, "has no depth"),
         ({"options__size": 4}, "size"),
@@ -287,6 +295,26 @@ def test_an_accepted_network_is_the_next_to_beat(tiny, tmp_path):
     assert [row.get("gate_against") for row in rows] == [None, 1, 2]
     nets = [numbers(run.folder.net_file(iteration, ".safetensors")) for iteration in (1, 2, 3)]
     assert nets[0] != nets[1] != nets[2] and run.learner._optimiser.state_dict()["state"]
+
+
+def test_the_new_network_may_always_play_second_and_without_openings(tiny, tmp_path, monkeypatch):
+    seen = []
+
+    def watched(a, b, games, game, **options):
+        played = match(a, b, games, game, **options)
+        seen.append((a.name, b.name, {record.players for record in played.records}, played))
+        return played
+
+    monkeypatch.setattr(alphazero, "match", watched)
+    rows = AlphaZero(tiny(gate__score=0.51, gate__games=7, gate__new_plays="second"), tmp_path).train()
+    assert [(a, b) for a, b, *_ in seen] == [
+        (f"version {row['gate_against']}", f"version {row['iteration']}") for row in rows[1:]
+    ]
+    for (old, new, players, played), row in zip(seen, rows[1:], strict=True):
+        assert players == {(old, new)} and len(played.records) == 7
+        assert all(record.opening == 0 and record.start is None for record in played.records)
+        points = [0.5 if record.winner is None else float(record.winner == new) for record in played.records]
+        assert row["gate_score"] == pytest.approx(sum(points) / 7) and row["accepted"] == (row["gate_score"] >= 0.51)
 
 
 def games_of(rows):

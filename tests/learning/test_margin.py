@@ -39,7 +39,7 @@ def test_the_target_is_what_the_mover_makes_of_the_rest():
     assert len(starts) > 8
     for first, last in zip(starts, [*starts[1:], examples.size], strict=True):
         assert last - first == 12  # a whole game
-        done = [*boxes_in(examples.states["lines"][first:last]), 4]
+        done = [*boxes_in(examples.states["lines"][first:last]), 4]  # however the boards are turned
         rest = 0.0
         for k in range(11, -1, -1):  # from the last move back
             won = done[k + 1] - done[k]
@@ -61,6 +61,15 @@ def test_the_searchs_own_value_counts_without_the_lead():
     late = examples.states["ply"] == 11  # one line is left, one move to make: root and child agree
     assert late.any() and np.allclose(examples.values[late], exact[late], atol=1e-5)
     assert np.abs(examples.values - exact).mean() < 0.3  # one simulation from a random move is not far off
+
+
+def test_targets_that_bootstrap_stop_at_the_next_searches():
+    """With an even chance to stop at every position, worked out by hand for three moves."""
+    play = SelfPlay(BOXES, [UniformEvaluator()], SEARCH, SelfPlayConfig(games=1, workers=1, bootstrap=0.5))
+    targets = play.workers[0]._target(np.array([1.0, 1.0, 1.0]), np.array([9.0, 0.5, -0.5]))
+    assert targets.tolist() == [0.5 * 0.5 + 0.5 * 0.25, 0.5 * -0.5 + 0.5 * 1, 1]  # the last move has only the result
+    with pytest.raises(AzlabError, match="discount"):
+        SelfPlayConfig(bootstrap=0.5, discount=0.9)
 
 
 def test_a_discount_is_refused():

@@ -60,7 +60,7 @@ class Watched(Worker):
         return over
 
 
-def targets(game, moves, search_value, discount):
+def targets(game, moves, search_value, discount, one_hot_from):
     """(state, policy, (draw, win, loss), reply) of each full search of a game, by playing it again with `Position`."""
     position = game.position(np.array([moves[0][0]], game.dtype))
     path = []
@@ -68,6 +68,12 @@ def targets(game, moves, search_value, discount):
         path.append(position)
         position = position.play(action)
     assert position.over
+    if one_hot_from >= 0:
+        chosen = np.eye(game.num_actions)
+        moves = [
+            (state, action, chosen[action] if at.ply >= one_hot_from else policy, *rest)
+            for at, (state, action, policy, *rest) in zip(path, moves)
+        ]
     final = position.result  # of seat 0
     found = []
     for k, (state, _, policy, search, is_full, _) in enumerate(moves):
@@ -94,6 +100,8 @@ def targets(game, moves, search_value, discount):
         ("tictactoe", {}, {"search_value": 0.3, "discount": 0.8, "random_plies": 4}),
         ("dots_and_boxes", {"rows": 2, "cols": 2}, {"discount": 0.9}),
         ("dots_and_boxes", {"rows": 2, "cols": 2}, {"search_value": 1.0}),
+        ("dots_and_boxes", {"rows": 2, "cols": 2}, {"one_hot_from": 3, "random_plies": 5}),
+        ("tictactoe", {}, {"one_hot_from": 0}),
         ("dots_and_boxes", {"rows": 1, "cols": 2}, {"search_value": 0.5, "random_plies": 3}),
     ],
 )
@@ -104,7 +112,9 @@ def test_examples_are_what_the_games_played_again_say(name, options, settings, c
     search = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),), cap_probability=cap, cap_simulations=3)
     worker = Watched(game, 7, Fixed(game), search, config)
     parts = [worker.play(60, [1, part], Event()) for part in range(3)]  # games go on from part to part
-    expected = [row for moves in worker.ended for row in targets(game, moves, config.search_value, config.discount)]
+    expected = [
+        row for moves in worker.ended for row in targets(game, moves, config.search_value, config.discount, config.one_hot_from)
+    ]
     found = [row for part in parts for row in zip(*part.examples)]
     assert len(found) == len(expected) >= 180
     extra_turns = replies = 0
@@ -284,6 +294,9 @@ def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
         ({"discount": "a"}, "between 0 and 1"),
         ({"positions": 0}, "whole number"),
         ({"count_new": 1}, "True, False"),
+        ({"one_hot_from": -2}, "one_hot_from"),
+        ({"first_games": 0}, "first_games"),
+        ({"first_player": 3}, "the name of an agent"),
     ],
 )
 def test_settings_that_cannot_be(settings, says):

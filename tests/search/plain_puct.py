@@ -54,24 +54,31 @@ def choose(node, config):
 def search(position, evaluator, config):
     """The root after `config.simulations` simulations."""
     root = Node(position)
-    back_up(root, *evaluate(root, evaluator))
+    back_up(root, *evaluate(root, evaluator), config)
     for _ in range(config.simulations):
-        node = root
-        while not node.position.over:
-            action = choose(node, config)
-            if action in node.children:
-                node = node.children[action]
-                continue
-            node.children[action] = Node(node.position.play(action), node)
-            node = node.children[action]
-            break
-        back_up(node, *evaluate(node, evaluator))
+        node = leaf_below(root, config)
+        back_up(node, *evaluate(node, evaluator), config)
+        while config.to_the_end and not node.position.over:
+            node = leaf_below(node, config)
+            back_up(node, *evaluate(node, evaluator), config)
     return root
 
 
-def back_up(node, value, draw):
+def leaf_below(node, config):
+    """The finished or new node to which the choices from `node` on lead."""
+    while not node.position.over:
+        action = choose(node, config)
+        if action not in node.children:
+            node.children[action] = Node(node.position.play(action), node)
+            return node.children[action]
+        node = node.children[action]
+    return node
+
+
+def back_up(node, value, draw, config):
     while node:
         node.visits += 1
-        node.value_sum += value
-        node.draw_sum += draw
+        if node.parent is None or not config.root_values_only:
+            node.value_sum += value
+            node.draw_sum += draw
         node = node.parent

@@ -8,6 +8,7 @@ from azlab.games import game
 from azlab.oracles import oracle
 from azlab.search import SearchConfig, puct
 from azlab.search.evaluators import PlayoutEvaluator, RestEvaluator, UniformEvaluator, cached
+from azlab.search.puct import Searcher
 
 BOXES = game("dots_and_boxes")
 
@@ -99,3 +100,16 @@ def test_what_makes_no_sense_is_said():
         puct(chess_like.start(), UniformEvaluator(), SearchConfig(10, margin=True))
     with pytest.raises(AzlabError, match="depends on more than the board"):
         RestEvaluator(PlayoutEvaluator(chess_like), chess_like)
+
+
+def test_what_gumbel_search_teaches_is_the_value_of_good_moves():
+    """It tries bad moves as often as good ones at first; their mean would be far from what the position is worth."""
+    states = late_states(6, 200, seed=3)
+    exact = oracle(BOXES).values(states)
+    searcher = Searcher(BOXES, len(states), RestEvaluator(Known(), BOXES), SearchConfig(32, gumbel=16, margin=True))
+    searcher.start(states)
+    searcher.run()
+    results = searcher.root_results()
+    expected = 9 * (results[:, 1] - results[:, 2])
+    by_visits = 9 * searcher.tree.value_sum[:, 0] / searcher.tree.visits[:, 0]
+    assert np.abs(expected - exact).mean() < 0.7 * np.abs(by_visits - exact).mean()

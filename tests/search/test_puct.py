@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import azlab
+from azlab.errors import AzlabError
 from azlab.search import SearchConfig, Searcher, puct
 from azlab.search import tree as trees
 from azlab.search.evaluators import CachedEvaluator, OracleEvaluator, PlayoutEvaluator, UniformEvaluator
@@ -24,6 +25,9 @@ CONFIGS = {
     "relative first-play urgency": SearchConfig(simulations=120, fpu=0.2, fpu_relative=True),
     "draws liked": SearchConfig(simulations=120, draw_value=0.5),
     "source S5": SearchConfig(simulations=120, cpuct=1.545, cpuct_base=0, fpu=0.8545, draw_value=0.6913, unit_values=True),
+    "values at the root alone": SearchConfig(simulations=120, root_values_only=True),
+    "walks to the end": SearchConfig(simulations=20, to_the_end=True),
+    "source S3": SearchConfig(simulations=20, cpuct=1, cpuct_base=0, to_the_end=True, root_values_only=True),
 }
 
 
@@ -78,6 +82,134 @@ def test_the_wrong_sign_of_source_s3_can_be_switched_on(hash_evaluator):
     assert right.to_move[0, child] == position.to_move
     assert wrong.to_move[0, wrong.children[0, 0, position.game.action("Ab")]] == 1 - position.to_move
     assert not np.array_equal(found[False].root_visits(0), found[True].root_visits(0))
+
+
+class OneMove:
+    """Expects the first legal move with certainty."""
+
+    def evaluate(self, states, legal):
+        priors = np.zeros(legal.shape, np.float32)
+        priors[np.arange(len(legal)), legal.argmax(axis=1)] = 1
+        return priors, np.zeros(len(states), np.float32)
+
+
+def walked(position, evaluator, walks=100, flip_every_ply=False, **settings):
+    """A search as source S3's program makes it."""
+    config = SearchConfig(walks, cpuct=1.0, cpuct_base=0.0, to_the_end=True, root_values_only=True, **settings)
+    search = Searcher(position.game, 1, evaluator, config, flip_every_ply=flip_every_ply)
+    search.start(position.state)
+    search.run()
+    return search
+
+
+def test_walks_to_the_end_visit_as_often_as_the_program_of_source_s3_prints():
+    """From its logs: 2,325 visits for 100 walks with even priors, 121 at ply 3 with a prior of 1, 101 and 100 with a line left.
+
+    Walks with even priors: the first 24 begin with the 24 lines and add 24 nodes each, the other 76 add 23 each below known
+    first moves: 1 + 24 * 24 + 76 * 23. With a prior of 1: one walk of 21 nodes, then 99 along it to its known end.
+    """
+    game = azlab.game("dots_and_boxes", rows=3, cols=3)
+    search = walked(game.start(), UniformEvaluator())
+    assert search.tree.visits[0, 0] == 2325 and search.done[0] == 100
+    assert walked(game.start().play(0).play(4).play(20), OneMove()).tree.visits[0, 0] == 121
+    position = game.start()
+    while len(position.legal_actions) > 1:
+        position = position.play(position.legal_actions[0])
+    search = walked(position, UniformEvaluator())
+    assert search.tree.visits[0, 0] == 101 and search.root_visits(0).max() == 100
+
+
+def test_walks_without_python_equal_those_with_it():
+    """`UniformEvaluator` has a kernel, so its search runs compiled; a plain copy of it does not."""
+
+    class Plain:
+        def evaluate(self, states, legal):
+            return UniformEvaluator().evaluate(states, legal)
+
+    game = azlab.game("dots_and_boxes", rows=2, cols=2)
+    assert UniformEvaluator().native is not None
+    native, plain = (walked(game.start(), evaluator, 200).tree for evaluator in (UniformEvaluator(), Plain()))
+    assert native.size[0] == plain.size[0]
+    for one, other in zip(native, plain, strict=True):
+        assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def test_without_values_below_the_root_no_sign_matters(hash_evaluator):
+    """The mistake and the right sign of source S3 make the same visits everywhere if values go to the root alone."""
+    position = azlab.game("dots_and_boxes", rows=3, cols=3).from_moves("aA aB Aa")  # boxes and extra turns are near
+    right, wrong = (walked(position, hash_evaluator(), flip_every_ply=flip).tree for flip in (False, True))
+    size = right.size[0]
+    assert not np.array_equal(right.to_move[0, :size], wrong.to_move[0, :size])
+    assert right.value_sum[0, 0] != wrong.value_sum[0, 0] and not right.value_sum[0, 1:size].any()
+    assert size == wrong.size[0] and np.array_equal(right.visits[0, :size], wrong.visits[0, :size])
+    assert np.array_equal(right.action[0, :size], wrong.action[0, :size])
+
+
+def test_a_walking_search_keeps_the_tree_below_its_move(hash_evaluator):
+    game = azlab.game("dots_and_boxes", rows=2, cols=2)
+    config = SearchConfig(30, to_the_end=True, reuse_tree=True)
+    search = Searcher(game, 2, hash_evaluator(), config)
+    search.start(game.new_states(2))
+    search.run()
+    best = np.array([search.choose(g, 0) for g in range(2)])
+    kept = search.root_visits(0)[best[0]]
+    search.advance(best)
+    assert search.tree.visits[0, 0] == kept > 30
+    search.run()
+    assert (search.done == 30).all() and broken_nodes(search.tree) == []
+
+
+def test_ties_are_broken_at_random_if_wanted():
+    game = azlab.game("dots_and_boxes", rows=1, cols=1)
+    chosen = {}
+    for random_ties in (False, True):
+        search = Searcher(game, 1, UniformEvaluator(), SearchConfig(4, random_ties=random_ties))  # each of the 4 lines once
+        search.start(game.new_states(1))
+        search.run()
+        assert search.root_visits(0).tolist() == [1, 1, 1, 1]
+        chosen[random_ties] = [search.choose(0, 0) for _ in range(100)]
+    assert set(chosen[False]) == {0} and set(chosen[True]) == {0, 1, 2, 3}
+
+
+def test_before_a_ply_visits_are_drawn_and_not_searched():
+    """3/4 of the prior, all on the first legal move, and 1/4 shared by all; later plies are searched."""
+    game = azlab.game("dots_and_boxes", rows=3, cols=3)
+    config = SearchConfig(20_000, drawn_plies=4, temperature=((0, 1.0),))
+    search = Searcher(game, 2, OneMove(), config, seed=3)
+    early, late = game.from_moves("aA aD Ca"), game.from_moves("aA aD Ca Cd")
+    search.start(np.concatenate([early.state, late.state]))
+    search.run()
+    drawn = search.root_visits(0) / 20_000
+    legal = early.legal_actions
+    expected = np.zeros(24)
+    expected[legal] = 0.25 / len(legal)
+    expected[legal[0]] += 0.75
+    assert drawn.sum() == 1 and drawn == pytest.approx(expected, abs=5 * np.sqrt(0.25 / 20_000))
+    assert search.tree.size.tolist()[0] == 1 and search.tree.size[1] > 20
+    assert {search.choose(0, 3) for _ in range(20)} == {legal[0]}  # whatever the temperature
+    analysis = search.analysis(0, early)
+    assert np.array_equal(analysis.visits, search.root_visits(0)) and analysis.best_action == legal[0]
+    assert (search.done == 20_000).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"to_the_end": True, "gumbel": 4},
+        {"to_the_end": True, "leaves": 2},
+        {"to_the_end": True, "solve": True},
+        {"to_the_end": True, "forced_playouts": 2.0},
+        {"root_values_only": True, "solve": True},
+        {"root_values_only": True, "fpu_relative": True},
+        {"root_values_only": True, "reuse_tree": True},
+        {"random_ties": True, "gumbel": 4},
+        {"drawn_plies": 2, "gumbel": 4},
+    ],
+)
+def test_settings_that_make_no_sense_together_are_refused(settings):
+    switch, other = settings
+    with pytest.raises(AzlabError, match=f"With {switch}, .*: leave out `{other}`"):
+        SearchConfig(**settings)
 
 
 def test_virtual_losses_are_taken_back(hash_evaluator):
