@@ -6,9 +6,11 @@
 - `single` [B, 1, H, W]: own 1, other 2, empty 3; 0 is left to the padding (S5);
 - `signed` [B, H, W]: own 1, other -1, empty 0 (S4);
 - `go` [B, H, W, 4]: own, other, empty, ones (S2);
-- `lines` [B, H, W]: the matrix of drawn lines (S3).
+- `lines` [B, H, W]: the matrix of drawn lines (S3);
+- `lines_and_score` [B, H, W]: the same with the lead of the player to move, as a share of all boxes, in the pad of its first row.
+  Aguayo's net, against which S3 played, sees lines and lead too; its flag of a forced pass is left out: here nobody passes.
 
-All but `planes` need a game whose first planes are own and other stones, or, for `lines`, Dots and Boxes.
+All but `planes` need a game whose first planes are own and other stones, or, for those of lines, Dots and Boxes.
 """
 
 import numpy as np
@@ -24,6 +26,7 @@ ENCODINGS = {
     "signed": STONES,
     "go": STONES,
     "lines": ("dots_and_boxes",),
+    "lines_and_score": ("dots_and_boxes",),
 }
 
 
@@ -50,6 +53,10 @@ def from_planes(planes: np.ndarray, name: str) -> np.ndarray:
         return np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
     if name == "lines":
         return np.ascontiguousarray(planes[:, 0])
+    if name == "lines_and_score":
+        matrix = planes[:, 0].copy()
+        matrix[:, 0, -1] = planes[:, 1, 0, -1]  # the lead is the same everywhere on its plane, and symmetries leave pads in place
+        return matrix
     own, other = planes[:, 0], planes[:, 1]
     if name == "signed":
         return own - other

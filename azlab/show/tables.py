@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from azlab.learning.table_history import TableHistory
 
 
-PLATE = 0.92  # side of the square under a number, so that no line of the board runs through it
+PLATE = 0.92  # side of the square under a number, so that no line of the board runs through it; a part of the way to the next one
 GAP = 12  # pixels between two boards
 
 
@@ -39,17 +39,26 @@ def move_values(position: Position, values: Mapping[str, float], title: str = ""
     """
     picture = position.game.picture(position)
     words = {move: "" if np.isnan(value) else re.sub(r"\b0\.", ".", f"{value:{form}}") for move, value in values.items()}
+    spots = {move: position.game.spot(position.game.action(move)) for move in words}
+    plate = PLATE * _spacing([spot for spot in spots.values() if spot is not None])
     below = []
     for move, word in words.items():
-        spot = position.game.spot(position.game.action(move))
+        spot = spots[move]
         if spot is None:
             below.append(f"{move} {word}")
         else:
-            picture.square(spot[0] - PLATE / 2, spot[1] - PLATE / 2, PLATE)
+            picture.square(spot[0] - plate / 2, spot[1] - plate / 2, plate)
             picture.label(*spot, word)
     caption = ": ".join(part for part in (title, ", ".join(below)) if part)
     line = ", ".join(f"{move} {word or '-'}" for move, word in words.items())
     return Board(draw(picture, caption), f"{title}: {line}" if title else line)
+
+
+def _spacing(spots: Sequence[tuple[float, float]]) -> float:
+    """How large squares around these spots may be without overlapping, at most 1; lines of boxes are half a cell apart."""
+    places = np.unique(np.array(spots).reshape(-1, 2), axis=0)
+    apart = np.abs(places[:, None] - places[None]).max(axis=2)
+    return float(min(1.0, apart[apart > 0].min(initial=1.0)))
 
 
 def beside(*boards: Board | Position) -> Board:

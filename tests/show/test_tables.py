@@ -19,6 +19,20 @@ def test_every_move_has_its_number_and_the_pass_stands_below():
     assert repr(board).startswith("exact: a3 -9, b3 +3") and "b2 +9" in repr(board)
 
 
+def test_plates_of_neighbouring_lines_do_not_overlap():
+    boxes = azlab.game("dots_and_boxes")
+    scores = dict.fromkeys(boxes.start().legal_moves, -3.0)
+    root = xml.dom.minidom.parseString(move_values(boxes.start(), scores, form="+.0f").svg)
+    plates = [
+        tuple(float(node.getAttribute(side)) for side in ("x", "y", "width"))
+        for node in root.getElementsByTagName("rect")
+        if "azlab-cell" in node.getAttribute("class")
+    ]
+    assert len(plates) == 24
+    for k, (x, y, size) in enumerate(plates):
+        assert all(max(abs(x - other_x), abs(y - other_y)) >= size for other_x, other_y, _ in plates[:k])
+
+
 def test_a_move_without_a_value_stays_blank():
     board = move_values(THREE.start(), {"b2": 0.25, "a1": float("nan")})
     assert repr(board) == "b2 +.25, a1 -" and ">nan<" not in board.svg
