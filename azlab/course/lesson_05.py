@@ -59,11 +59,13 @@ def lines_of_a_board(answer: Any) -> bool | str:
 
 
 @exercise(
-    "05.2", "a capital letter comes first, so it is vertical: which row of the matrix is that, if every row has four numbers?"
+    "05.2", "a capital letter comes first, so it is vertical: which row of the matrix is that, if every row has five numbers?"
 )
-def number_of_a_line(answer: Any) -> bool:
+def number_of_a_line(answer: Any) -> bool | str:
     kind, row, column = _line("Cb")
-    return bool(answer == 4 * (2 * row + (kind == "|")) + column)
+    if answer == 4 * (2 * row + (kind == "|")) + column:
+        return "That is its number on 3x3 boxes; the matrix of 4x4 boxes is wider."
+    return bool(answer == 5 * (2 * row + (kind == "|")) + column)
 
 
 @exercise(

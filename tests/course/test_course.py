@@ -82,8 +82,8 @@ def careful(position):
 
 
 # Lesson 05 by hand, but for the margin of 1x5, which is the oracle's; the checkers do not use it.
-RIGHT |= {"05.2": 21, "05.3": "Blue", "05.4": "Bd", "05.5": 48}
-WRONG |= {"05.2": 13, "05.3": "Orange", "05.4": "cB", "05.5": 128, "05.6": 1}
+RIGHT |= {"05.2": 26, "05.3": "Blue", "05.4": "Bd", "05.5": 48}
+WRONG |= {"05.2": 21, "05.3": "Orange", "05.4": "cB", "05.5": 128, "05.6": 1}
 RIGHT["05.1"] = lambda: lambda rows, cols: rows * (cols + 1) + cols * (rows + 1)
 WRONG["05.1"] = lambda: lambda rows, cols: 2 * rows * (rows + 1)  # right for squares alone
 RIGHT["05.6"] = lambda: int(
