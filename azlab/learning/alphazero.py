@@ -263,7 +263,7 @@ class AlphaZero:
         report = functools.partial(self.progress, "gate")
         if config.new_plays == "second":
             played = match(old, new, config.games, self.game, openings=0, seed=seed, progress=report, swap_seats=False)
-            score = 1 - played.score
+            score = (played.losses + played.draws / 2) / config.games
         else:
             played = match(new, old, config.games, self.game, seed=seed, progress=report)
             score = played.score

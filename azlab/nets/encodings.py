@@ -8,7 +8,7 @@
 - `go` [B, H, W, 4]: own, other, empty, ones (S2);
 - `lines` [B, H, W]: the matrix of drawn lines (S3);
 - `lines_and_score` [B, H, W]: the same with the lead of the player to move, as a share of all boxes, in the pad of its first row.
-  Aguayo's net, against which S3 played, sees lines and lead too; its flag of a forced pass is left out, for in our game nobody passes.
+  Aguayo's net, against which S3 played, sees lines and lead too; its flag of a forced pass is left out: here nobody passes.
 
 All but `planes` need a game whose first planes are own and other stones, or, for those of lines, Dots and Boxes.
 """

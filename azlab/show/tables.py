@@ -55,7 +55,7 @@ def move_values(position: Position, values: Mapping[str, float], title: str = ""
 
 
 def _spacing(spots: Sequence[tuple[float, float]]) -> float:
-    """How large squares around these spots may be without overlapping, at most 1: lines of Dots and Boxes lie half a cell apart."""
+    """How large squares around these spots may be without overlapping, at most 1; lines of boxes are half a cell apart."""
     places = np.unique(np.array(spots).reshape(-1, 2), axis=0)
     apart = np.abs(places[:, None] - places[None]).max(axis=2)
     return float(min(1.0, apart[apart > 0].min(initial=1.0)))

@@ -465,8 +465,8 @@ def test_a_trained_player(trained, capsys):
     [
         (",iteration=3", "has iterations 1 to 2, not 3"),
         (",iteration=0", "has iterations 1 to 2, not 0"),
-        (",iteration=x", "A trained player is az:FOLDER"),
-        (",depth=3", "A trained player is az:FOLDER"),
+        (",iteration=x", "A trained player is az, az:,simulations=400, az:FOLDER"),
+        (",depth=3", "A trained player is az, az:,simulations=400, az:FOLDER"),
         ("/nothing", "is no training run"),
     ],
 )

@@ -45,7 +45,7 @@ def test_perfect_play_is_always_right_and_its_contrary_never(name, options):
     test = graded(game, "reachable")
     one = Perfect(game)
     assert network_accuracy(one, test) == {"network_accuracy": 1.0, "result_accuracy": 1.0}
-    assert search_accuracy([one, one], test, SEARCH) == {"mcts_accuracy": 1.0, "holding_accuracy": 1.0}
+    assert search_accuracy([one, one], test, SEARCH) == {"mcts_accuracy": 1.0, "holding_accuracy": 1.0, "mean_loss": 0.0}
     mad = network_accuracy(Perfect(game, is_mad=True), test)
     forced = (test.best == game.legal_mask(test.states)).all(axis=1).mean()  # where nothing can be wrong
     assert mad["network_accuracy"] == pytest.approx(forced)
@@ -63,7 +63,7 @@ def test_reachable_positions_are_all_of_them_graded_as_the_oracle_says(name, opt
         level = np.unique(level[~level["over"]])
     assert {state.tobytes() for state in test.states} == known and len(known) == len(test.states)
     perfect = oracle(game)
-    for state, best, holding, result in list(zip(*test))[:: max(1, len(known) // 200)]:
+    for state, best, holding, result, lost in list(zip(*test))[:: max(1, len(known) // 200)]:
         position = game.position(np.array([state], game.dtype))
         scores = {position.game.move_name(action): None for action in position.legal_actions} | perfect.scores(position)
         names = [game.move_name(action) for action in range(game.num_actions)]
@@ -72,6 +72,8 @@ def test_reachable_positions_are_all_of_them_graded_as_the_oracle_says(name, opt
         assert {name for name, holds in zip(names, holding) if holds} == {
             n for n, score in scores.items() if np.sign(score) == result
         }
+        best_score = max(scores.values()) if position.to_move == 0 else min(scores.values())
+        assert all(lost[game.action(move)] == abs(best_score - score) for move, score in scores.items())
         assert not holding[[a for a in range(game.num_actions) if a not in position.legal_actions]].any()
 
 
