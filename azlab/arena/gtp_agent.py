@@ -20,6 +20,8 @@ class GtpAgent:
     to count the area with all stones as they stand, since the protocol has no command for rules.
     """
 
+    one_game = True  # an engine has one board: to go from game to game it would be sent all moves again and again
+
     def __init__(self, command: str | Sequence[str], timeout: float = gtp.TIMEOUT) -> None:
         self.timeout = timeout
         self.name = f"gtp:{command if isinstance(command, str) else ' '.join(command)}"

@@ -40,6 +40,7 @@ _FEWEST_PLIES = 2  # where the number is left open: both players' first moves ar
 _MOST_PLIES = 8  # ... and at most this many, for long random openings tend to be lost before the players begin
 _TRIES = 20  # draws for an opening that was not there before; then it is more moves, or a repetition
 _TRIES_TO_LAST = 1000  # draws for an opening that does not end the game
+MIXED_GAMES = 64  # games advanced together if only one of the agents takes many positions
 
 
 class AgentFailed(AzlabError):
@@ -91,7 +92,8 @@ def match(
     the random openings, and the first openings are the same however many games there are. Without `swap_seats` agent `a` has
     seat 0 in all games, and every game has an opening of its own; that is no fair match where a seat is worth something.
 
-    If both agents have `choose_many(positions) -> actions`, all games are advanced together; else one after another.
+    If both agents have `choose_many(positions) -> actions`, all games are advanced together; if one has, so many at a time that
+    a network gets large batches and few games are lost by Ctrl-C; if none has, or one says `one_game = True`, one after another.
     Ctrl-C ends the match: the games finished so far are returned, and `complete` is False. An agent that fails
     raises `AgentFailed`, with the games so far in its `result`.
     """
@@ -155,7 +157,7 @@ def each_against_each(agents: Sequence[Agent | str], game: Game | str, seed: int
                 places = [(who, k) if seat == 0 else (k, who) for k in range(len(players))]
                 turn = [(i, j) for i, j in places if not table[i][j].over and table[i][j].to_move == seat]
                 asked = [table[i][j] for i, j in turn]
-                for (i, j), action in zip(turn, _choices(player, names[who], asked, hasattr(player, "choose_many"))):
+                for (i, j), action in zip(turn, _choices(player, names[who], asked)):
                     table[i][j] = _after(table[i][j], action, player, names[who])
     return table
 
@@ -229,11 +231,11 @@ def _match(
         records = tuple(played.record(both) for played in running if played.position.over)
         return MatchResult(rules, both, records, games, seed, words)
 
-    together = all(hasattr(agent, "choose_many") for agent in agents)
+    size = _games_at_once(agents, len(running))
     done = 0
     try:
-        for batch in [running] if together else [[single] for single in running]:
-            for ended in _play(batch, agents, names, together):
+        for begin in range(0, len(running), size):
+            for ended in _play(running[begin : begin + size], agents, names):
                 done += ended
                 if progress is not None:
                     progress(done, games)
@@ -243,6 +245,12 @@ def _match(
         failure.result = result()
         raise
     return result()
+
+
+def _games_at_once(agents: tuple[Agent, Agent], games: int) -> int:
+    if any(getattr(agent, "one_game", False) for agent in agents):
+        return 1
+    return (1, min(games, MIXED_GAMES), games)[sum(hasattr(agent, "choose_many") for agent in agents)]
 
 
 def _starts(game: Game | str | None, openings: Openings, count: int, seed: int) -> tuple[Game, list[Position], str]:
@@ -276,7 +284,7 @@ def _begin(pair: int, first: int, position: Position, game: Game) -> _Running:
     return _Running(pair, first, position, len(position.actions), start)
 
 
-def _play(batch: list[_Running], agents: tuple[Agent, Agent], names: Sequence[str], together: bool) -> Iterator[int]:
+def _play(batch: list[_Running], agents: tuple[Agent, Agent], names: Sequence[str]) -> Iterator[int]:
     """Play all games of the batch to the end; tell how many ended whenever some did.
 
     Each agent is asked at once about all positions where it is to move.
@@ -285,7 +293,7 @@ def _play(batch: list[_Running], agents: tuple[Agent, Agent], names: Sequence[st
         for who in (0, 1):
             asked = [running for running in batch if running.turn == who and not running.position.over]
             positions = [running.position for running in asked]
-            for running, action in zip(asked, _choices(agents[who], names[who], positions, together)):
+            for running, action in zip(asked, _choices(agents[who], names[who], positions)):
                 running.position = _after(running.position, action, agents[who], names[who])
         going_on = [running for running in batch if not running.position.over]
         if len(going_on) < len(batch):
@@ -293,11 +301,14 @@ def _play(batch: list[_Running], agents: tuple[Agent, Agent], names: Sequence[st
         batch = going_on
 
 
-def _choices(agent: Any, name: str, positions: list[Position], together: bool) -> list[Any]:
+def _choices(agent: Any, name: str, positions: list[Position]) -> list[Any]:
     if not positions:
         return []
     try:
-        actions = list(agent.choose_many(positions)) if together else [agent.choose(position) for position in positions]
+        if hasattr(agent, "choose_many"):
+            actions = list(agent.choose_many(positions))
+        else:
+            actions = [agent.choose(position) for position in positions]
     except Exception as error:
         many = f"choosing for {len(positions)} positions, the first " if len(positions) > 1 else "choosing "
         what = f"{type(error).__name__}: {error}"

@@ -34,9 +34,7 @@ def visits_with_two_lines_left(answer: Any) -> bool | str:
             visits += 1
         visits += 1  # the finished game behind it
     if answer == 101:
-        return (
-            "That is the number with one line left; here each of the two moves leads to a new node, once."
-        )
+        return "That is the number with one line left; here each of the two moves leads to a new node, once."
     return bool(answer == visits)
 
 

@@ -57,7 +57,7 @@ def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) ->
 
     keras_nets.load_keras().utils.set_random_seed(seed)
     if kind == "dots_and_boxes":
-        encoding = one_of("the net's encoding", sizes.pop("encoding", "lines"), ("lines", "lines_and_score"))
+        encoding = str(one_of("the net's encoding", sizes.pop("encoding", "lines"), ("lines", "lines_and_score")))
         return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes, **game.options), encoding, loss, seed)
     return KerasLearner(game, keras_nets.seega_net(**sizes), "signed", loss, seed)
 

@@ -12,7 +12,16 @@ from tqdm import tqdm
 
 import azlab
 from azlab.arena.agents import RandomAgent
-from azlab.arena.match import AgentFailed, Crosstable, MatchResult, each_against_each, match, random_openings, round_robin
+from azlab.arena.match import (
+    MIXED_GAMES,
+    AgentFailed,
+    Crosstable,
+    MatchResult,
+    each_against_each,
+    match,
+    random_openings,
+    round_robin,
+)
 from azlab.arena.results import Tally, score_interval
 
 GAMES = ["tictactoe", "connect4", "dots_and_boxes", "simple_go", "seega"]
@@ -151,7 +160,18 @@ def test_games_advanced_together_are_the_games_played_one_by_one(game):
     together = match(*many, 30, game)
     assert together == match(Fixed(1), Fixed(2), 30, game)
     assert max(many[0].batches) >= 15 and max(many[1].batches) >= 15
-    assert together == match(FixedMany(1), Fixed(2), 30, game)  # one that takes many is not enough
+    one, other = FixedMany(1), Fixed(2)
+    assert together == match(one, other, 30, game) and max(one.batches) >= 15  # one that takes many is enough
+
+
+def test_a_mixed_match_goes_in_groups_and_an_engine_gets_one_game_after_another():
+    one = FixedMany(1)
+    match(one, Fixed(2), 100, "connect4", openings=0)
+    assert max(one.batches) == MIXED_GAMES
+    one, engine = FixedMany(1), Fixed(2)
+    engine.one_game = True
+    match(one, engine, 20, "connect4")
+    assert set(one.batches) == {1}
 
 
 def test_an_agent_can_play_itself():
