@@ -1,7 +1,7 @@
-"""Results of notebooks: one JSON file for each notebook, profile and seed.
+"""Results of notebooks: one JSON file for each notebook, profile and seed (and parts, if only some were run).
 
 A run leaves `result.json` in the notebook's folder. Those worth keeping are committed as
-`reproductions/<source>/results/<notebook>-<profile>-seed<k>.json`. Fields: see `Result`.
+`reproductions/<source>/results/<notebook>-<profile>-seed<k>.json`, with `-<part>` after the seed for parts. Fields: see `Result`.
 """
 
 import dataclasses
@@ -9,6 +9,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import statistics
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -45,7 +46,8 @@ class Result:
 
     @property
     def run_id(self) -> str:
-        return f"{self.notebook}-{self.profile}-seed{self.seed}"
+        parts = re.findall(r"--part (\S+)", self.command)  # a run of some parts does not stand for the whole notebook
+        return "-".join([self.notebook, self.profile, f"seed{self.seed}", *parts])
 
     def write(self, file: Path) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -99,3 +99,9 @@ def test_a_damaged_result_file_gets_a_sentence(spoil, toy):
 @pytest.mark.parametrize(("seconds", "text"), [(59.4, "59 s"), (190, "3 min 10 s"), (19_200, "5 h 20 min"), (260_000, "3 days")])
 def test_durations_for_people(seconds, text):
     assert results.duration(seconds) == text
+
+
+def test_a_run_of_some_parts_is_kept_beside_the_whole():
+    command = "azlab reproduce x --profile laptop --seed 1"
+    whole, part = (result(command=command + more).run_id for more in ("", " --part lesson --part boards"))
+    assert part == f"{whole}-lesson-boards"
