@@ -20,12 +20,12 @@ def test_every_player_is_small_and_knows_its_game():
 
 
 def test_the_player_of_3x3_boxes_hardly_ever_gives_anything_away():
-    """Its training reached 98% and more; a network that had been damaged, or seen through a wrong encoding, is far below."""
+    """Its training reached 99%; a network that had been damaged, or seen through a wrong encoding, is far below."""
     rules = game("dots_and_boxes")
     player = ready(agent("az"), rules)._player
     states = own_positions([player.evaluator], player.config, games=20, random_plies=8, seed=5)
     found = search_accuracy([player.evaluator], graded_by_oracle(rules, states), player.config)
-    assert found["mcts_accuracy"] > 0.94 and found["holding_accuracy"] > 0.97
+    assert found["mcts_accuracy"] > 0.96 and found["holding_accuracy"] > 0.98
 
 
 @pytest.mark.parametrize("seed", [0, 1])
