@@ -248,10 +248,10 @@ class KerasLearner:
         return {name: float(loss) for name, loss in losses.items()}
 
     def evaluator(self, threads: int | None = None) -> Any:
-        """See `Learner`. It sees later weights by itself; TensorFlow's threads are set for the whole process."""
+        """See `Learner`. For other than dense networks TensorFlow's threads count, which are set for the whole process."""
         from azlab.nets.evaluators import KerasEvaluator
 
-        return KerasEvaluator(self.net, self.game, self.encoding)
+        return KerasEvaluator(self.net, self.game, self.encoding, threads=threads)
 
     def weights(self) -> list[np.ndarray]:
         """See `Learner`."""

@@ -14,6 +14,7 @@ import numpy as np
 from azlab.errors import AzlabError, one_of
 from azlab.games.game import Game
 from azlab.games.kernel import kernel
+from azlab.nets.dense import DenseNet, is_dense
 from azlab.nets.encodings import check_encoding, encode, input_shape, outputs_of_actions
 
 SIZES = (1, 4, 16, *range(32, 257, 32))  # batch sizes that nets run with on a CPU; a longer batch is cut into pieces
@@ -154,23 +155,29 @@ class TorchEvaluator:
 class KerasEvaluator:
     """A Keras model with the output "policy" (chances) and, if it has one, "value" as an evaluator.
 
-    `encoding` is a name of azlab.nets.encodings. The model is called through one compiled function, never through
-    `model.predict`, which takes 66 ms a call. A model without a value gives 0.
+    `encoding` is a name of azlab.nets.encodings. A model without a value gives 0. With `fast` "auto" a dense network runs in
+    NumPy (azlab.nets.dense) on `threads` threads, or all cores; any other, or with "no", is called through one compiled function
+    of TensorFlow, never through `model.predict`, which takes 66 ms a call. After training call `refresh`.
     """
 
-    def __init__(self, model: Any, game: Game, encoding: str) -> None:
-        import tensorflow as tf
-
+    def __init__(self, model: Any, game: Game, encoding: str, fast: str = "auto", threads: int | None = None) -> None:
         check_encoding(game, encoding)
+        one_of("fast", fast, ("auto", "no"))
         if not isinstance(model.output, dict) or "policy" not in model.output:
             raise AzlabError("The model needs an output named 'policy'; azlab.nets.keras_nets shows how.")
         if tuple(model.input.shape[1:]) != input_shape(game, encoding):
             wanted, given = tuple(model.input.shape[1:]), input_shape(game, encoding)
             raise AzlabError(f"The model reads {wanted}, but {game.name} encoded as {encoding!r} gives {given}.")
-        self.model, self.game, self.encoding = model, game, encoding
+        self.model, self.game, self.encoding, self.threads = model, game, encoding, threads
         self._outputs = outputs_of_actions(game, model.output["policy"].shape[-1])
-        self._tensor = tf.convert_to_tensor
-        self._call = tf.function(lambda x: model(x, training=False))
+        self.in_numpy = fast == "auto" and is_dense(model)
+        self._call: Any = None if self.in_numpy else _tensorflow_call(model)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take over the model's present weights."""
+        if self.in_numpy:
+            self._call = DenseNet(self.model, self.threads)
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         """See `azlab.search.evaluators`."""
@@ -181,6 +188,18 @@ class KerasEvaluator:
 
     def forward(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Move chances [B, O] and values [B] for the mover of encoded states, as they come."""
-        out = self._call(self._tensor(inputs))
+        return self._call(inputs)
+
+
+def _tensorflow_call(model: Any) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """The model as one compiled function; it sees later weights by itself."""
+    import tensorflow as tf
+
+    compiled = tf.function(lambda x: model(x, training=False))
+
+    def call(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        out = compiled(tf.convert_to_tensor(inputs))
         policy = out["policy"].numpy()
         return policy, out["value"].numpy()[:, 0] if "value" in out else np.zeros(len(policy), np.float32)
+
+    return call

@@ -50,3 +50,13 @@ def _set_tensorflow(count: int) -> None:
         raise AzlabError(
             "TensorFlow has already run and keeps its threads; call set_threads at the start of the program."
         ) from None
+
+
+def one_blas_thread() -> None:
+    """From now on NumPy's matrix products take a single thread each, for callers that share the work among threads of their own.
+
+    It is for the whole process. Going back and forth does not pay: two threads of self-play then ran at half their speed.
+    """
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1, user_api="blas")

@@ -126,7 +126,7 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
     step.state, step.error = RUNNING, ""
     run.save()
     (folder / METRICS).unlink(missing_ok=True)  # of an earlier try
-    began, started = results.now(), time.perf_counter()
+    began, started = results.now(), time.perf_counter() - step.seconds  # of earlier tries, which left trainings to go on with
     try:
         profiles.check_parameters(path, parameters)
         tell = (lambda cell, cells, line: on_cell(step.notebook, cell, cells, line)) if on_cell else None
@@ -135,8 +135,10 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
         _write_result(run, step, began)
         step.state = DONE
     except (execute.NotebookFailed, AzlabError, RuntimeError, OSError) as error:  # RuntimeError: the kernel died or did not start
-        step.state, step.error, step.seconds = FAILED, str(error).rstrip("."), time.perf_counter() - started
-    run.save()
+        step.state, step.error = FAILED, str(error).rstrip(".")
+    finally:
+        step.seconds = time.perf_counter() - started
+        run.save()
 
 
 def _write_result(run: Run, step: Step, began: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 import azlab.games
 from azlab.errors import AzlabError
 from azlab.nets import keras_nets
+from azlab.nets.dense import is_dense
 from azlab.nets.encodings import encode, outputs_of_actions
 from azlab.nets.evaluators import KerasEvaluator
 from azlab.nets.weights import load_keras_weights, save_keras
@@ -84,6 +85,51 @@ def test_evaluator(name, options, encoding, build, some_states):
     np.testing.assert_allclose(values, sign * out["value"].numpy()[:, 0] if "value" in out else 0 * values, atol=1e-5)
     for size in (1, 3, 4, 17):
         np.testing.assert_allclose(evaluator.evaluate(states[:size], legal[:size])[0], priors[:size], atol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", [1, 40, 100])
+def test_a_dense_network_gives_the_same_without_tensorflow(threads, size):
+    game = azlab.games.game("dots_and_boxes")
+    model = spread(keras_nets.dots_and_boxes_net((32, 16)))
+    fast, slow = KerasEvaluator(model, game, "lines", threads=threads), KerasEvaluator(model, game, "lines", fast="no")
+    assert fast.in_numpy and not slow.in_numpy
+    inputs = np.random.default_rng(1).integers(0, 2, (size, 7, 4)).astype(np.float32)
+
+    def compare():
+        for mine, wanted in zip(fast.forward(inputs), slow.forward(inputs), strict=True):
+            assert mine.shape == wanted.shape and mine.dtype == np.float32
+            np.testing.assert_allclose(mine, wanted, atol=1e-5)
+
+    compare()
+    before = fast.forward(inputs)[1]
+    spread(model)  # TensorFlow sees it by itself
+    assert (fast.forward(inputs)[1] == before).all()
+    fast.refresh()
+    assert (fast.forward(inputs)[1] != before).any()
+    compare()
+
+
+def test_only_chains_of_dense_layers_run_without_tensorflow():
+    keras = keras_nets.load_keras()
+    layers = keras.layers
+
+    def model(change=lambda x: x, activation="linear", value="tanh"):
+        state = keras.Input((7, 4))
+        x = layers.Dense(8, activation=activation)(layers.Flatten()(state))
+        x = change(x)
+        heads = {"policy": layers.Dense(28, activation="softmax", name="policy")(x)}
+        return keras.Model(state, heads | {"value": layers.Dense(1, activation=value, name="value")(x)})
+
+    def residual(x):
+        return layers.Add()([x, layers.Dense(8)(x)])
+
+    assert is_dense(model()) and is_dense(model(layers.BatchNormalization())) and is_dense(model(layers.ReLU()))
+    for other in (
+        model(activation="relu"), model(value="linear"), model(residual), model(layers.ReLU(max_value=6)),
+        model(layers.LayerNormalization()), keras_nets.seega_net(5, 8, (16, 8)), keras_nets.go_net(2, 5),
+    ):  # fmt: skip
+        assert not is_dense(other)
 
 
 def test_lines_of_the_source_are_where_our_actions_are():
