@@ -65,22 +65,23 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
         config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
-def kernel(function: Callable, fastmath: bool | set[str] = False) -> Callable[..., Any]:
+def kernel(function: Callable, fastmath: bool | set[str] = False, inline: bool = False) -> Callable[..., Any]:
     """Compile `function` with Numba at its first call and keep the machine code on disk.
 
-    `fastmath` names liberties with floating-point numbers that Numba may take; rules and searches take none.
+    `fastmath` names liberties with floating-point numbers that Numba may take; rules and searches take none. `inline` puts a
+    copy of the machine code into every kernel that calls this one.
     """
     file = Path(function.__code__.co_filename)
     if file.name not in SHARED:
         _announced[function.__module__] = False
     is_cached = CACHE_WORKS and file.is_file()  # a function typed into a notebook has no file to watch
-    return _compiled(function, is_cached, fastmath)
+    return _compiled(function, is_cached, fastmath, inline)
 
 
-def _compiled(function: Callable, is_cached: bool, fastmath: bool | set[str] = False) -> Callable[..., Any]:
+def _compiled(function: Callable, is_cached: bool, fastmath: bool | set[str] = False, inline: bool = False) -> Callable[..., Any]:
     """`error_model="numpy"` drops the check for division by zero, which no rule needs."""
     with _numba_cache_in(CACHE_DIR):
-        return numba.njit(function, cache=is_cached, nogil=True, error_model="numpy", fastmath=fastmath)
+        return numba.njit(function, cache=is_cached, nogil=True, error_model="numpy", fastmath=fastmath, forceinline=inline)
 
 
 _specialised: dict[tuple, Callable] = {}

@@ -71,6 +71,7 @@ class Searcher:
         self.tree = trees.new_tree(game, games, room)
         self.params = _params(config, room, flip_every_ply)
         self.done = np.zeros(games, np.int64)
+        self._cursor = np.zeros(games, np.int64)  # the node where each simulation begins: with `to_the_end` where it goes on
         self.raw_prior = np.zeros((games, game.num_actions), np.float32)  # of the root, before noise
         self.noise = np.zeros((games, game.num_actions), np.float64)
         self.is_full = np.ones(games, np.bool_)
@@ -123,6 +124,7 @@ class Searcher:
     def _prepare(self, games: np.ndarray) -> None:
         """Noise and counters for a new move."""
         self.done[games] = 0
+        self._cursor[games] = 0
         legal = self.tree.children[games, 0] != trees.ILLEGAL
         prior = self.tree.prior[games, 0]
         self.raw_prior[games] = prior
@@ -189,7 +191,7 @@ class Searcher:
         while len(active):
             begin = time.perf_counter()
             found = trees.select(
-                tree, params, active, budgets, leaves, self.noise, self._schedule, self.done,
+                tree, params, active, budgets, leaves, self.noise, self._schedule, self.done, self._cursor,
                 self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_bytes,
             )  # fmt: skip
             if found:
@@ -197,9 +199,8 @@ class Searcher:
                 if params.margin:
                     self.game.kernels.lead(self._leaf_states[:found], self._leads[:found])  # type: ignore[misc]
                 waiting = trees.add_nodes(
-                    tree, params, leaves, found, self.done, self._leaf_game, self._leaf_node, self._leaf_bytes, self._leads,
-                    self._offsets,
-                    self._pending,
+                    tree, params, leaves, found, self.done, self._cursor, self._leaf_game, self._leaf_node, self._leaf_bytes,
+                    self._leads, self._offsets, self._pending,
                 )  # fmt: skip
                 self.seconds["search"] += time.perf_counter() - begin
                 if waiting:
@@ -224,8 +225,8 @@ class Searcher:
         while len(active):
             is_finite = loop(
                 rounds, self.tree, self.params, active, budgets, self.config.leaves, self.noise, self._schedule, self.done,
-                self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_states, self._leaf_bytes, self._leads,
-                self._offsets, self._pending, *scratch,
+                self._cursor, self._leaf_game, self._leaf_node, self._leaf_action, self._leaf_states, self._leaf_bytes,
+                self._leads, self._offsets, self._pending, *scratch,
             )  # fmt: skip
             if not is_finite:
                 raise AzlabError(NOT_FINITE)
@@ -403,20 +404,20 @@ evaluate: Any = None
 
 
 def _native_rounds(
-    rounds, tree, params, active, budgets, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_states,
-    leaf_bytes, leads, offsets, pending, asked, legal, priors, values, draws, rng,
+    rounds, tree, params, active, budgets, leaves, noise, schedule, done, cursor, leaf_game, leaf_node, leaf_action,
+    leaf_states, leaf_bytes, leads, offsets, pending, asked, legal, priors, values, draws, rng,
 ):  # fmt: skip
     """Up to `rounds` rounds of select, play, add, evaluate and expand; return False if a number is not finite."""
     for _ in range(rounds):
         found = select(
-            tree, params, active, budgets, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_bytes
+            tree, params, active, budgets, leaves, noise, schedule, done, cursor, leaf_game, leaf_node, leaf_action, leaf_bytes
         )
         if found == 0:
             return True
         play(leaf_states[:found], leaf_action[:found])
         if params.margin:
             lead(leaf_states[:found], leads[:found])
-        waiting = add_nodes(tree, params, leaves, found, done, leaf_game, leaf_node, leaf_bytes, leads, offsets, pending)
+        waiting = add_nodes(tree, params, leaves, found, done, cursor, leaf_game, leaf_node, leaf_bytes, leads, offsets, pending)
         if waiting == 0:
             continue
         for k in range(waiting):

@@ -7,9 +7,14 @@ by the player stored at the node, so an extra turn cannot flip a sign by mistake
 One simulation of the whole batch is: `select` (down each tree to an action never tried), the game's `play` on copies of
 those states, `add_nodes`, the evaluator on what is not over, and `expand`, which also carries the values back up.
 
+Numba counts references to every array of the tree at each call of a kernel that might raise an error, and that slows a search
+of one leaf at a time. So `add_nodes` and `expand` give Numba no cause: they copy slices element by element, and what they call
+is inlined.
+
 Memory of a node: 8 bytes for each action, 35 bytes of its own, and the state (Connect 4: 115 bytes in all; Go 9x9: 827).
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +25,13 @@ from azlab.games.kernel import kernel
 UNVISITED, ILLEGAL = -1, -2  # in `children`
 UNPROVEN = 2  # in `proven`
 
+inlined_kernel = functools.partial(kernel, inline=True)
+
 
 class Tree(NamedTuple):
     """Arrays of G trees. The kernels change them in place."""
 
     size: np.ndarray  # int32 [G]: nodes in use
-    cursor: np.ndarray  # int32 [G]: where the next `select` begins: at the root, or in the midst of a walk to the end
     parent: np.ndarray  # int32 [G, N]: -1 at the root
     action: np.ndarray  # int32 [G, N]: the action that led here
     to_move: np.ndarray  # int8 [G, N]
@@ -45,7 +51,6 @@ def new_tree(game: Game, games: int, nodes: int) -> Tree:
     shape = (games, nodes)
     return Tree(
         size=np.zeros(games, np.int32),
-        cursor=np.zeros(games, np.int32),
         parent=np.full(shape, -1, np.int32),
         action=np.full(shape, -1, np.int32),
         to_move=np.zeros(shape, np.int8),
@@ -136,7 +141,7 @@ def choose_puct(tree, g, node, params):
     return best
 
 
-@kernel
+@inlined_kernel
 def completed_scores(tree, g, node, params, scores):
     """log prior + sigma(Q) of every action into `scores` [A], -inf where illegal (Danihelka et al. 2022, section 4).
 
@@ -166,7 +171,7 @@ def completed_scores(tree, g, node, params, scores):
         scores[action] = np.log(max(np.float64(tree.prior[g, node, action]), 1e-30)) + scale * (value + 1) / 2
 
 
-@kernel
+@inlined_kernel
 def choose_gumbel(tree, g, node, params, noise, wanted_visits, scores):
     """Gumbel search: at the root sequential halving among noisy scores, below it the action that is behind its share."""
     completed_scores(tree, g, node, params, scores)
@@ -194,25 +199,15 @@ def choose_gumbel(tree, g, node, params, noise, wanted_visits, scores):
 
 
 @kernel
-def backup(tree, g, node, value, draw, is_new):
-    """Add a value for seat 0 to `node` and all nodes above; `is_new` counts the visit too."""
+def backup(tree, g, node, value, draw, is_new, root_only=False):
+    """Add a value for seat 0 to `node` and all nodes above, or to the root alone; `is_new` counts the visit on the whole way."""
     while node >= 0:
         if is_new:
             tree.visits[g, node] += 1
-        tree.value_sum[g, node] += value
-        tree.draw_sum[g, node] += draw
+        if node == 0 or not root_only:
+            tree.value_sum[g, node] += value
+            tree.draw_sum[g, node] += draw
         node = tree.parent[g, node]
-
-
-@kernel
-def carry_up(tree, params, g, node, value, draw, is_new):
-    """`backup`, or with `root_values_only` its visits alone: the value goes to the root."""
-    if params.root_values_only:
-        backup(tree, g, node, 0.0, 0.0, is_new)
-        tree.value_sum[g, 0] += value
-        tree.draw_sum[g, 0] += draw
-    else:
-        backup(tree, g, node, value, draw, is_new)
 
 
 @kernel
@@ -224,7 +219,7 @@ def virtual_loss(tree, g, node, amount):
         node = tree.parent[g, node]
 
 
-@kernel
+@inlined_kernel
 def prove(tree, g, node):
     """Carry a proven result of `node` up: a win for the mover is enough, a loss or draw needs all actions."""
     node = tree.parent[g, node]
@@ -246,13 +241,13 @@ def prove(tree, g, node):
 
 
 @kernel
-def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_state):
+def select(tree, params, active, budget, leaves, noise, schedule, done, cursor, leaf_game, leaf_node, leaf_action, leaf_state):
     """Take up to `leaves` new leaves from each active tree with budget left; return how many there are in all.
 
     Leaf m is node `leaf_node[m]` of tree `leaf_game[m]`, reached from the parent's state, copied to `leaf_state[m]`, by
     `leaf_action[m]`. A visit that ends in a finished or proven node is carried up at once. `done` [G] counts simulations.
 
-    With `to_the_end` a simulation goes on from its new leaf: the next call begins there, at the tree's cursor, and the
+    With `to_the_end` a simulation goes on from its new leaf: the next call begins there, at node `cursor[g]`, and the
     simulation counts when `add_nodes` meets the end of the game. Walks along known nodes to a known end are made at once.
     """
     found = 0
@@ -262,11 +257,11 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
         for _ in range(budget[g] if params.to_the_end else leaves):
             if done[g] >= budget[g] or (params.solve and tree.proven[g, 0] != UNPROVEN):
                 break
-            node = tree.cursor[g]
+            node = cursor[g]
             while True:
                 if tree.over[g, node] or (params.solve and node > 0 and tree.proven[g, node] != UNPROVEN):
                     value = np.float64(tree.own_value[g, node] if params.margin else tree.proven[g, node])
-                    carry_up(tree, params, g, node, value, 1.0 if value == 0 else 0.0, True)
+                    backup(tree, g, node, value, 1.0 if value == 0 else 0.0, True, params.root_values_only)
                     done[g] += 1
                     break
                 if np.isnan(tree.own_value[g, node]):  # a leaf of this very round, not evaluated yet
@@ -290,10 +285,11 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
                         backup(tree, g, child, 0.0, 0.0, True)
                         virtual_loss(tree, g, child, 1)
                     leaf_game[found], leaf_node[found], leaf_action[found] = g, child, action
-                    leaf_state[found] = tree.state[g, node]
+                    for b in range(leaf_state.shape[1]):
+                        leaf_state[found, b] = tree.state[g, node, b]
                     found += 1
                     if params.to_the_end:
-                        tree.cursor[g] = child
+                        cursor[g] = child
                     else:
                         done[g] += 1
                     break
@@ -304,7 +300,7 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
 
 
 @kernel
-def add_nodes(tree, params, leaves, found, done, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
+def add_nodes(tree, params, leaves, found, done, cursor, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
     """Store the states that `play` made of the leaves; carry up finished games. Return n: `pending[:n]` are to be evaluated.
 
     `leads` [M]: points by which seat 0 leads, where `params.margin` asks for them. `offsets`: places of the fields to_move, over
@@ -313,7 +309,8 @@ def add_nodes(tree, params, leaves, found, done, leaf_game, leaf_node, leaf_stat
     waiting = 0
     for m in range(found):
         g, node = leaf_game[m], leaf_node[m]
-        tree.state[g, node] = leaf_state[m]
+        for b in range(leaf_state.shape[1]):
+            tree.state[g, node, b] = leaf_state[m, b]
         mover = np.int8(leaf_state[m, offsets[0]])
         tree.to_move[g, node] = 1 - tree.to_move[g, tree.parent[g, node]] if params.flip_every_ply else mover
         tree.over[g, node] = leaf_state[m, offsets[1]] != 0
@@ -332,9 +329,9 @@ def add_nodes(tree, params, leaves, found, done, leaf_game, leaf_node, leaf_stat
         tree.children[g, node, :] = ILLEGAL
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        carry_up(tree, params, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1)
+        backup(tree, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1, params.root_values_only)
         if params.to_the_end:
-            tree.cursor[g] = 0
+            cursor[g] = 0
             done[g] += 1
         if params.solve:
             prove(tree, g, node)
@@ -362,7 +359,7 @@ def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offs
             is_finite &= np.isfinite(priors[k, action])
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        carry_up(tree, params, g, node, value, np.float64(draws[k]), leaves == 1)
+        backup(tree, g, node, value, np.float64(draws[k]), leaves == 1, params.root_values_only)
     return is_finite
 
 
@@ -371,7 +368,7 @@ def set_roots(tree, games, states, offsets):
     """Start tree `games[k]` anew from the state bytes `states[k]`; `expand` must follow for those not over."""
     for k in range(len(games)):
         g = games[k]
-        tree.size[g], tree.cursor[g] = 1, 0
+        tree.size[g] = 1
         tree.parent[g, 0], tree.action[g, 0] = -1, -1
         tree.state[g, 0] = states[k]
         tree.to_move[g, 0] = np.int8(states[k, offsets[0]])
@@ -420,5 +417,5 @@ def advance(tree, g, action):
         for a in range(tree.children.shape[2]):
             child = tree.children[g, node, a]
             tree.children[g, to, a] = kept[child] if child >= 0 else child
-    tree.size[g], tree.cursor[g] = count, 0
+    tree.size[g] = count
     return True

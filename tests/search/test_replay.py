@@ -17,7 +17,7 @@ def agree(snapshot, tree: Tree, ignore=()):
     size = int(tree.size[0])
     assert snapshot.size == size
     for name in Tree._fields:
-        if name not in ("size", "cursor", *ignore):
+        if name not in ("size", *ignore):
             theirs = getattr(tree, name)[:, :size]
             np.testing.assert_array_equal(getattr(snapshot.tree, name), theirs, err_msg=f"{name} after {snapshot.step}")
 
