@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from azlab.nets.threads import cores, one_blas_thread
+from azlab.nets.threads import one_blas_thread
+from azlab.nets.threads import threads as threads_to_use
 
 SHARE = 16  # positions that are worth a thread
 
 
 class DenseNet:
-    """The network of a Keras model for which `is_dense` holds, with its weights of now; on `threads` threads, or all cores."""
+    """The network of a Keras model for which `is_dense` holds, with its present weights; `threads`: see `set_threads`."""
 
     def __init__(self, model: Any, threads: int | None = None) -> None:
         one_blas_thread()
-        self._threads = threads or cores()
+        self._threads = threads or threads_to_use()
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._layers: list[tuple[np.ndarray, np.ndarray, bool]] = []  # weights, biases, is there a ReLU
         heads = {}
@@ -65,31 +66,40 @@ class DenseNet:
         return policy, np.tanh(values[:, 0]) if values.shape[1] else np.zeros(len(x), np.float32)
 
 
+FOLLOWS = {  # kinds of layers, and after which ones `DenseNet` can fold them
+    "Flatten": ("start",),
+    "Dense": ("start", "Flatten", "Dense", "BatchNormalization", "ReLU"),
+    "BatchNormalization": ("Dense",),
+    "ReLU": ("Dense", "BatchNormalization"),
+}
+
+
 def is_dense(model: Any) -> bool:
-    """Whether the model is a chain of Dense, BatchNormalization, ReLU and Dropout layers that ends in the heads "policy"
-    (softmax) and, if there is one, "value" (tanh)."""
-    wanted = {"policy": "softmax", "value": "tanh"}
-    if set(model.output) - set(wanted):
+    """Whether the model is a chain of Dense layers, each with a batch norm and a ReLU if wanted, and dropout anywhere, that ends
+    in the heads "policy" (softmax) and, if there is one, "value" (tanh)."""
+    activations = {"policy": "softmax", "value": "tanh"}
+    if set(model.output) - set(activations):
         return False
-    x = model.input
+    x, before, heads = model.input, "start", 0
     for layer in model.layers:
         kind = type(layer).__name__
         if kind == "InputLayer":
             continue
-        if kind not in ("Flatten", "Dense", "BatchNormalization", "ReLU", "Dropout") or layer.input is not x:
+        if layer.input is not x:
             return False
-        if kind == "Dense":
-            is_head = layer.name in wanted and layer.output is model.output.get(layer.name)
-            if layer.activation.__name__ != (wanted[layer.name] if is_head else "linear") or not layer.use_bias:
+        if kind == "Dense" and layer.output is model.output.get(layer.name):
+            if layer.activation.__name__ != activations[layer.name] or not layer.use_bias:
                 return False
-            if is_head:
-                continue
+            heads += 1
+            continue
+        if heads or (kind != "Dropout" and before not in FOLLOWS.get(kind, ())):
+            return False
+        if kind == "Dense" and (layer.activation.__name__ != "linear" or not layer.use_bias):
+            return False
         if kind == "ReLU" and (layer.max_value is not None or layer.negative_slope or layer.threshold):
             return False
-        if kind == "Flatten" and len(model.input.shape) > 2 and x is not model.input:
-            return False
-        x = layer.output
-    return True
+        x, before = layer.output, before if kind == "Dropout" else kind
+    return heads == len(model.output)
 
 
 def _folded(weights: np.ndarray, bias: np.ndarray, norm: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -156,8 +156,8 @@ class KerasEvaluator:
     """A Keras model with the output "policy" (chances) and, if it has one, "value" as an evaluator.
 
     `encoding` is a name of azlab.nets.encodings. A model without a value gives 0. With `fast` "auto" a dense network runs in
-    NumPy (azlab.nets.dense) on `threads` threads, or all cores; any other, or with "no", is called through one compiled function
-    of TensorFlow, never through `model.predict`, which takes 66 ms a call. After training call `refresh`.
+    NumPy (azlab.nets.dense) on `threads` threads (default: see `set_threads`); any other, or with "no", is called through one
+    compiled function of TensorFlow, never through `model.predict`, which takes 66 ms a call. After training call `refresh`.
     """
 
     def __init__(self, model: Any, game: Game, encoding: str, fast: str = "auto", threads: int | None = None) -> None:

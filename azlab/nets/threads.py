@@ -15,13 +15,22 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_wanted: int | None = None
+
+
+def threads() -> int:
+    """What `set_threads` was given last, else the number of cores."""
+    return _wanted or cores()
+
+
 def set_threads(count: int | None = None) -> int:
-    """Let torch, TensorFlow and Numba use `count` threads each (default: all cores); returns the number.
+    """Let torch, TensorFlow, Numba and our own networks use `count` threads each (default: all cores); returns the number.
 
     Libraries that are not loaded yet are told through environment variables and not loaded for it. TensorFlow cannot be changed
     once it has run something: an error says so.
     """
-    count = whole_number("The number of threads", cores() if count is None else count, 1, 1024)
+    global _wanted
+    _wanted = count = whole_number("The number of threads", cores() if count is None else count, 1, 1024)
     for variable in ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS"):
         os.environ[variable] = str(count)
     os.environ["TF_NUM_INTEROP_THREADS"] = "1"  # our nets are chains: there is nothing to run side by side

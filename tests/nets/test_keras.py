@@ -124,9 +124,20 @@ def test_only_chains_of_dense_layers_run_without_tensorflow():
     def residual(x):
         return layers.Add()([x, layers.Dense(8)(x)])
 
+    def norm_after_relu(x):
+        return layers.BatchNormalization()(layers.ReLU()(x))
+
+    def early_head():
+        state = keras.Input((28,))
+        x = layers.Dense(8)(state)
+        value = layers.Dense(1, activation="tanh", name="value")(x)
+        policy = layers.Dense(28, activation="softmax", name="policy")(layers.Dense(8)(x))
+        return keras.Model(state, {"policy": policy, "value": value})
+
     assert is_dense(model()) and is_dense(model(layers.BatchNormalization())) and is_dense(model(layers.ReLU()))
     for other in (
         model(activation="relu"), model(value="linear"), model(residual), model(layers.ReLU(max_value=6)),
+        model(norm_after_relu), early_head(),
         model(layers.LayerNormalization()), keras_nets.seega_net(5, 8, (16, 8)), keras_nets.go_net(2, 5),
     ):  # fmt: skip
         assert not is_dense(other)
