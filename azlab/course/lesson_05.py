@@ -12,7 +12,7 @@ from azlab.course import exercise
 Line = tuple[str, int, int]  # "-" or "|", row, column; written anew: the checks share no code with the game
 
 EXAM, MISTAKES = 1000, 0.1  # positions of exercise 05.7, and the share of random moves in the games they come from
-ALLOWED = 0.7  # boxes lost by a move; taking every box loses about 0.85
+ALLOWED = 0.7  # margin lost by a move; taking every box loses about 0.85
 
 
 def _sides(rows: int, cols: int) -> list[frozenset[Line]]:

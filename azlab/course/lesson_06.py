@@ -8,6 +8,9 @@ import numpy as np
 from azlab.course import exercise
 
 
+BETWEEN = "A probability is a number between 0 and 1."
+
+
 @exercise("06.1", "how many cells has the matrix of 2x2 boxes? Every cell is an input, and every cell has an output too")
 def parameters_of_a_small_net(answer: Any) -> bool | str:
     """Built as a list of matrices and vectors, and their numbers added up."""
@@ -41,6 +44,8 @@ def visits_with_two_lines_left(answer: Any) -> bool | str:
 @exercise("06.3", "more than half of 50 is 26 or more; the number of wins is binomial")
 def an_equal_version_passes_the_gate(answer: Any) -> bool | str:
     chance = float(answer)
+    if chance > 1:
+        return BETWEEN
     if abs(chance - _more_than(24)) < 2e-3 and abs(chance - _more_than(25)) > 2e-3:
         return "A tie, 25 to 25, keeps the old version."
     return abs(chance - _more_than(25)) < 2e-3
@@ -53,6 +58,10 @@ def _more_than(wins: int, games: int = 50, chance: float = 0.595) -> float:
 @exercise("06.4", "seven other copies, each of them in the test set with a chance of one fifth")
 def a_copy_was_trained_on(answer: Any) -> bool | str:
     chance = float(answer)
+    if chance > 1:
+        return BETWEEN
+    if abs(chance - (1 - 0.2**8)) < 2e-7:
+        return "The test board itself is in the test set; seven other copies remain."
     if abs(chance - 0.8) < 1e-6:
         return "That is the chance for a single copy; there are seven."
     return abs(chance - (1 - 0.2**7)) < 2e-6
