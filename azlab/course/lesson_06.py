@@ -7,7 +7,6 @@ import numpy as np
 
 from azlab.course import exercise
 
-
 BETWEEN = "A probability is a number between 0 and 1."
 
 

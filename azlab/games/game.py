@@ -59,7 +59,7 @@ class Kernels(NamedTuple):
     encode: Callable[..., Any]  # encode(states [B], planes float32 [B, C, H, W]): what a network sees
     playout: Callable[..., Any]  # playout(states [B], rng uint64 [B], trace int32 [B, L]): random moves to the end of each
     # game; its first L actions are written down
-    lead: Callable[..., Any] | None = None  # lead(states [B], leads float64 [B]): points by which seat 0 leads, as a share of
+    lead: Callable[..., Any] | None = None  # lead(states [B], leads float [B]): points by which seat 0 leads, as a share of
     # all points, in [-1, 1]; only for games that count points
 
 

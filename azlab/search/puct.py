@@ -86,7 +86,7 @@ class Searcher:
         self._leaf_action = np.zeros(rows, np.int64)
         self._leaf_states = np.zeros(rows, game.dtype)
         self._leaf_bytes = self._leaf_states.view(np.uint8).reshape(rows, -1)
-        self._leads = np.zeros(rows)
+        self._leads = np.zeros(rows, np.float32)
         self._pending = np.zeros(rows, np.int64)
 
     # --- roots ------------------------------------------------------------------------------------------------

@@ -155,8 +155,10 @@ class Replay:
                 for name in ("parent", "action", "to_move", "over", "own_value", "prior", "state")
             },
         )
-        _count(tree.parent[0], self.leaf[:step], full.proven[0], self.own_value, self.own_draw, tree.visits[0], tree.value_sum[0],
-               tree.draw_sum[0])  # fmt: skip
+        _count(
+            tree.parent[0], self.leaf[:step], full.proven[0], full.over[0], self.own_value, self.own_draw,
+            tree.visits[0], tree.value_sum[0], tree.draw_sum[0],
+        )  # fmt: skip
         return Snapshot(self, step, tree)
 
     def path_to(self, node: int) -> list[int]:
@@ -236,9 +238,12 @@ def _own_values(tree: Tree, is_stored: bool) -> tuple[np.ndarray, np.ndarray]:
         return sums - np.bincount(parent, sums[1:], size) - again * each
 
     values = tree.own_value[0].astype(np.float64) if is_stored else np.round(rest(tree.value_sum[0], decided))
-    draws = rest(tree.draw_sum[0], (tree.proven[0] == 0).astype(np.float64)).astype(np.float32).astype(np.float64)
-    values[tree.over[0]] = decided[tree.over[0]]
-    draws[tree.over[0]] = decided[tree.over[0]] == 0
+    ends = tree.over[0]
+    if not is_stored:
+        values[ends] = decided[ends]
+    is_draw = np.where(ends, values == 0, tree.proven[0] == 0)
+    draws = rest(tree.draw_sum[0], is_draw.astype(np.float64)).astype(np.float32).astype(np.float64)
+    draws[ends] = is_draw[ends]
     return values, draws
 
 
@@ -270,7 +275,7 @@ def _grow_again(full, tree, own_value, own_draw, is_puct, params, c, solve, leaf
             tree.proven[0, node] = full.proven[0, node]
             proven_at[node] = k + 1
         value, draw = own_value[node], own_draw[node]
-        if not is_new:
+        if not is_new and not tree.over[0, node]:
             value = np.float64(tree.proven[0, node])
             draw = 1.0 if value == 0 else 0.0
         backup(tree, 0, node, value, draw, True)
@@ -282,12 +287,12 @@ def _grow_again(full, tree, own_value, own_draw, is_puct, params, c, solve, leaf
 
 
 @kernel
-def _count(parent, leaves, proven, own_value, own_draw, visits, value_sum, draw_sum):
+def _count(parent, leaves, proven, over, own_value, own_draw, visits, value_sum, draw_sum):
     """Count the root's own evaluation and the simulations that ended in `leaves`."""
     for k in range(-1, len(leaves)):
         node = leaves[k] if k >= 0 else 0
         value, draw = own_value[node], own_draw[node]
-        if k >= 0 and visits[node] > 0:
+        if k >= 0 and visits[node] > 0 and not over[node]:
             value = np.float64(proven[node])
             draw = 1.0 if value == 0 else 0.0
         while node >= 0:

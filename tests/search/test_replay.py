@@ -49,6 +49,20 @@ def test_puct_equals_a_searcher_of_that_budget(name, settings, hash_evaluator):
             agree(replay.at(min(budget, replay.simulations)), search.tree)
 
 
+@pytest.mark.parametrize("plies", [0, 14, 18])
+def test_a_search_for_the_margin_equals_a_searcher_of_that_budget(plies, hash_evaluator):
+    """Its values of finished games are ninths, which no float holds exactly; near the end it comes to them again and again."""
+    position = azlab.game("dots_and_boxes").start()
+    for _ in range(plies):
+        position = position.play(position.legal_actions[0])
+    replay = replay_puct(position, hash_evaluator(), SearchConfig(simulations=120, margin=True), seed=3)
+    for budget in (1, 7, 40, 120):
+        search = Searcher(position.game, 1, hash_evaluator(), SearchConfig(simulations=budget, margin=True), seed=3)
+        search.start(position.state)
+        search.run()
+        agree(replay.at(budget), search.tree)
+
+
 @pytest.mark.parametrize("solve", [False, True])
 @pytest.mark.parametrize("moves", ["", "a1 b2 c3", "a1 b1 a2 b2 c1"])
 def test_uct_equals_a_search_of_that_budget(moves, solve):
