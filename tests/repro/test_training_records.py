@@ -30,4 +30,5 @@ def test_what_the_records_claim():
     tests = {file.stem: json.loads(file.read_text())["tests"] for file in RECORDS}
     assert tests["tictactoe"]["count"] == 4520 and tests["tictactoe"]["mcts_accuracy"] >= 0.99
     assert tests["dots_and_boxes_2x2"]["count"] == 5341 and tests["dots_and_boxes_2x2"]["holding_accuracy"] == 1.0
+    assert tests["dots_and_boxes"]["count"] > 9_000 and tests["dots_and_boxes"]["mcts_accuracy"] >= 0.99
     assert tests["connect4"]["count"] == 10_000 and tests["connect4"]["mcts_accuracy"] >= 0.84
