@@ -39,6 +39,7 @@ class Judged(NamedTuple):
 def judge(records: Sequence[GameRecord]) -> Judged:
     """All moves of finished games that were not given by an opening, by the game's oracle."""
     from azlab.oracles import oracle
+    from azlab.oracles.oracle import losses
 
     players, numbers, states, actions = [], [], [], []
     known: dict[tuple, int] = {}
@@ -52,8 +53,7 @@ def judge(records: Sequence[GameRecord]) -> Judged:
     if not states:
         raise AzlabError("There are no moves to judge.")
     asked = np.concatenate(states)
-    scores = oracle(records[0].game).action_scores(asked) * (1.0 - 2.0 * asked["to_move"])[:, None]
-    lost = np.nanmax(scores, axis=1, keepdims=True) - scores
+    lost = losses(oracle(records[0].game).action_scores(asked), asked["to_move"])
     chosen = lost[np.arange(len(lost)), actions]
     legal = ~np.isnan(lost)
     return Judged(

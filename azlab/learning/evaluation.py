@@ -59,14 +59,13 @@ def graded(game: Game, source: str, count: int = 0, seed: int = 0) -> Graded:
 def graded_by_oracle(game: Game, states: np.ndarray) -> Graded:
     """Any positions that are not over, judged by the game's oracle."""
     from azlab.oracles import oracle
+    from azlab.oracles.oracle import losses
 
     perfect = oracle(game)
     scores = perfect.action_scores(states)
-    best = perfect.best_actions(states)
     results = np.sign(perfect.values(states)).astype(np.int8)
-    mine = scores * (1 - 2 * states["to_move"].astype(np.float64))[:, None]
-    lost = np.nan_to_num(np.nanmax(mine, axis=1, keepdims=True) - mine).astype(np.float32)
-    return Graded(states, best, np.sign(scores) == results[:, None], results, lost)
+    lost = losses(scores, states["to_move"])
+    return Graded(states, lost == 0, np.sign(scores) == results[:, None], results, np.nan_to_num(lost).astype(np.float32))
 
 
 def _reachable_states(game: Game) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Dense Keras networks without TensorFlow: a chain of matrix products in NumPy, for inference on a CPU.
 
-A call of TensorFlow costs a millisecond or so whatever it computes, and for these networks most of that is not arithmetic. Batch
-norms are folded into the layer before them, dropout does nothing, and the two heads become one matrix. Results are the same up to
-rounding.
+A call of TensorFlow costs half a millisecond or more whatever it computes, and with few positions that exceeds the arithmetic.
+Here batch norms are folded into the layer before them, dropout does nothing, and the two heads become one matrix. Results are
+the same up to rounding.
 
 Threads share nothing: each takes some of the positions through all layers. The threads of NumPy's own products would have to meet
 in every layer, which is slow when another thread or program has taken one of the cores; they are switched off.

@@ -86,3 +86,10 @@ def is_best(scores: np.ndarray, to_move: np.ndarray) -> np.ndarray:
     """Where `scores` [B, A] (for seat 0, NaN where illegal) are best for the seats `to_move` [B]: bool [B, A]."""
     for_mover = np.where(np.isnan(scores), -np.inf, np.where(to_move[:, None] == 0, scores, -scores))
     return (for_mover == for_mover.max(axis=1, keepdims=True)) & ~np.isnan(scores)
+
+
+def losses(scores: np.ndarray, to_move: np.ndarray) -> np.ndarray:
+    """What each action gives away, in the points of `scores` [B, A] (for seat 0, NaN where illegal), for the seats `to_move` [B]:
+    float64 [B, A], 0 for the best ones, NaN where illegal."""
+    for_mover = np.where(to_move[:, None] == 0, scores, -scores)
+    return np.nanmax(for_mover, axis=1, keepdims=True) - for_mover

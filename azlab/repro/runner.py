@@ -32,7 +32,8 @@ class Step:
     parameters: dict[str, Any]
     parts: list[str] = field(default_factory=list)  # of the notebook; none means all
     state: str = WAITING
-    seconds: float = 0.0
+    began: str = ""  # its first try; UTC, ISO 8601
+    seconds: float = 0.0  # of all tries: what an earlier one trained, a later one goes on with
     error: str = ""
 
 
@@ -126,13 +127,14 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
     step.state, step.error = RUNNING, ""
     run.save()
     (folder / METRICS).unlink(missing_ok=True)  # of an earlier try
-    began, started = results.now(), time.perf_counter() - step.seconds  # of earlier tries, which left trainings to go on with
+    step.began = step.began or results.now()
+    started = time.perf_counter() - step.seconds
     try:
         profiles.check_parameters(path, parameters)
         tell = (lambda cell, cells, line: on_cell(step.notebook, cell, cells, line)) if on_cell else None
         execute.execute(path, folder, parameters, tell, step.parts)
         step.seconds = time.perf_counter() - started
-        _write_result(run, step, began)
+        _write_result(run, step)
         step.state = DONE
     except (execute.NotebookFailed, AzlabError, RuntimeError, OSError) as error:  # RuntimeError: the kernel died or did not start
         step.state, step.error = FAILED, str(error).rstrip(".")
@@ -141,7 +143,7 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
         run.save()
 
 
-def _write_result(run: Run, step: Step, began: str) -> None:
+def _write_result(run: Run, step: Step) -> None:
     """Put the notebook's measurements and how they came about into one file. A notebook that recorded nothing leaves none."""
     metrics = run.folder / step.notebook / METRICS
     if not metrics.exists():
@@ -153,7 +155,7 @@ def _write_result(run: Run, step: Step, began: str) -> None:
     command += "".join(f" --part {part}" for part in step.parts)
     results.Result(
         source=step.source, notebook=step.notebook, profile=run.profile, seed=run.seed, command=command,
-        parameters=step.parameters, started=began, seconds=round(step.seconds, 1), machine=results.machine(),
+        parameters=step.parameters, started=step.began, seconds=round(step.seconds, 1), machine=results.machine(),
         versions=results.versions(), claims=measured["claims"], curves=measured["curves"],
     ).write(run.folder / step.notebook / "result.json")  # fmt: skip
 
