@@ -2,17 +2,23 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+PROCESSORS ?=
+# Processes that run tests, one a core; WORKERS=0 runs all in one, for a debugger.
+WORKERS ?= auto
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.azlab-installed
 LOG := .venv-install.log
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test notebooks lab clean
+.PHONY: help reproduce test quick processors thorough notebooks lab clean
 
 help:
 	@echo "make reproduce   install into $(VENV) if needed, then run every reproduction small and write the report"
-	@echo "make test        install into $(VENV) if needed, then run ruff, mypy and all tests"
+	@echo "make test        install into $(VENV) if needed, then run ruff, mypy and all tests, on all cores"
+	@echo "make quick       the same without slow tests, browsers and notebooks: an answer in about two minutes"
+	@echo "make processors  run the tests of learning as other processors would round; PROCESSORS=sse for one setting"
+	@echo "make thorough    what takes longer: random input 20 times as often, the tests of learning in every such setting"
 	@echo "make notebooks   execute all notebooks and store their outputs in place"
 	@echo "make lab         install into $(VENV) if needed, then open JupyterLab on notebooks/"
 	@echo "make clean       remove $(VENV) and every cache"
@@ -28,7 +34,20 @@ test: $(STAMP)
 	@echo "Checking types (mypy)."
 	@"$(BIN)/mypy"
 	@echo "Running the tests and all notebooks (pytest, nbval)."
-	@"$(BIN)/python" -m pytest -q --durations=15 $(PYTEST_ARGS)
+	@"$(BIN)/python" -m pytest -q -n $(WORKERS) --dist loadgroup --durations=15 $(PYTEST_ARGS)
+
+quick: $(STAMP)
+	@"$(BIN)/ruff" check .
+	@"$(BIN)/mypy"
+	@"$(BIN)/python" -m pytest -q -n $(WORKERS) --dist loadgroup --durations=5 -m "not slow and not learns" $(PYTEST_ARGS)
+
+processors: $(STAMP)
+	@echo "Running the tests of learning as other processors would (tests/processors.py)."
+	@"$(BIN)/python" tests/processors.py $(PROCESSORS) $(PYTEST_ARGS)
+
+thorough: $(STAMP)
+	@AZLAB_FUZZ=20 "$(BIN)/python" -m pytest -q -n $(WORKERS) --dist loadgroup --durations=15 $(PYTEST_ARGS)
+	@$(MAKE) processors PROCESSORS=all
 
 notebooks: $(STAMP)
 	@echo "Executing the notebooks and storing their outputs."
@@ -56,7 +75,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "The virtual environment $(VENV) could not be made. On Debian and Ubuntu install the package python3-venv;"; \
 	  echo "elsewhere see that this folder is writable and the disk is not full. The whole log is in $(LOG)."; \
 	  exit 1; }
-	@"$(BIN)/python" -m pip install -c constraints.txt -e ".[solver,dev]" >>"$(LOG)" 2>&1 || { \
+	@"$(BIN)/python" -m pip install -c constraints.txt -e ".[solver,interop,dev]" >>"$(LOG)" 2>&1 || { \
 	  tail -n 15 "$(LOG)"; \
 	  echo "The packages could not be installed; the whole log is in $(LOG). See that the network can be reached and that"; \
 	  echo "about 6 GB of disk are free (df -h .), then run the same command again: it goes on where it stopped."; \

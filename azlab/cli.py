@@ -1,7 +1,7 @@
 """The command `azlab`. Every part is imported when it is asked for, so that `azlab --help` answers at once."""
 
 import argparse
-import ast
+import math
 import os
 import re
 import sys
@@ -9,38 +9,40 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from azlab import __version__
-from azlab.errors import AzlabError, one_of
+from azlab.endings import STOPPED, Parser, ended
+from azlab.errors import AzlabError, literal, one_of
 
 if TYPE_CHECKING:
     from azlab.games.game import Game
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code. An error of the user's is printed as one sentence."""
+    """Run one command; return its exit code. An error is printed as one sentence."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # options of a game, such as size=9, may stand anywhere; argparse wants them together, right behind the other words
-    options = [word for word in words if re.fullmatch(r"[a-z_.]+=.*", word)]
-    others = [word for word in words if word not in options]
-    first_flag = next((k for k, word in enumerate(others) if word.startswith("-")), len(others))
-    args = _parser().parse_args(others[:first_flag] + options + others[first_flag:])
-    try:
+    others = [word for word in words if word != "--debug"]
+
+    def run() -> int:
+        args = _parsed(others)
         return args.run(args)
-    except AzlabError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nStopped.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        sys.stderr.close()
-        return 0
+
+    return ended(run, is_debugged=others != words)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="azlab", description="Learn game-playing reinforcement learning and check what was claimed."
-    )
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """The command and its arguments; flags, names and options such as size=9 may stand in any order behind the command."""
+    if any("\0" in word for word in words):
+        raise AzlabError("An argument holds a zero byte, which no name can have.")
+    parser, commands = _parsers()
+    if words and words[0] in commands:
+        return commands[words[0]].parse_intermixed_args(words[1:])
+    return parser.parse_args(words)
+
+
+def _parsers() -> tuple[Parser, dict[str, Parser]]:
+    """The parser of `azlab` itself, and those of its commands."""
+    parser = Parser(prog="azlab", description="Learn game-playing reinforcement learning and check what was claimed.")
     parser.add_argument("--version", action="version", version=f"azlab {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show where an error happened; goes with every command")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_play(commands)
     _add_match(commands)
@@ -51,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_data(commands)
     doctor = commands.add_parser("doctor", help="what this machine has, what is wrong, how to fix it")
     doctor.set_defaults(run=_doctor)
-    return parser
+    return parser, commands.choices
 
 
 def _option(text: str) -> tuple[str, object]:
@@ -60,30 +62,29 @@ def _option(text: str) -> tuple[str, object]:
         raise argparse.ArgumentTypeError(f"an option looks like size=9, not {text!r}")
     if value in ("true", "false"):  # as config files spell them
         return key, value == "true"
-    try:
-        return key, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return key, value
+    return key, literal(value)
 
 
 def _seed(text: str) -> int:
-    if not text.isdigit():
+    seed = literal(text)
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 on, not {text!r}")
-    return int(text)
+    return seed
 
 
 def _add_play(commands: argparse._SubParsersAction) -> None:
     play = commands.add_parser("play", help="play a game in the terminal", description="Play a game in the terminal.")
-    play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go or seega")
+    play.add_argument("game", help="tictactoe, connect4, dots_and_boxes, go, simple_go, seega, or yours: othello.py:Othello")
     play.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. size=9")
     play.add_argument(
         "--against",
         default="random",
-        help="random, minimax:6, uct:5000, uct:2s, puct:800, onesided:10000, perfect, gnugo:10, az (default: random)",
+        help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect, gnugo:10, az (default: random)",
     )
     play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
     play.add_argument("--moves", default="", help="start after these moves")
     play.add_argument("--seed", type=_seed, help="makes the opponent's choices repeatable")
+    _add_net(play)
     play.set_defaults(run=_play)
 
 
@@ -92,6 +93,7 @@ def _play(args: argparse.Namespace) -> int:
     from azlab.games import game
 
     rules = game(args.game, **dict(args.options))
+    _load_code(args)
     position = rules.from_moves(args.moves)
     seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
     play(position, _agent(args.against, seed, rules), {"first": 0, "second": 1, "both": None}[args.seat])
@@ -115,6 +117,7 @@ def _add_match(commands: argparse._SubParsersAction) -> None:
     match.add_argument("--openings", type=int, help="random moves before each game (default: 2, more when those are used up)")
     match.add_argument("--seed", type=_seed, default=0, help="of the openings and the agents (default: 0)")
     match.add_argument("--save", metavar="FILE", help="keep every game as JSON lines")
+    _add_net(match)
     match.set_defaults(run=_match)
 
 
@@ -126,6 +129,7 @@ def _match(args: argparse.Namespace) -> int:
     from azlab.games import game
 
     rules = game(args.game, **dict(args.options))
+    _load_code(args)
     players = [_agent(name, args.seed + k, rules) for k, name in enumerate((args.first, args.second))]
     if args.save and (os.path.isdir(args.save) or not os.access(os.path.dirname(os.path.abspath(args.save)), os.W_OK)):
         raise AzlabError(f"The games cannot be saved in {args.save}: name a file in a folder that can be written.")
@@ -140,7 +144,7 @@ def _match(args: argparse.Namespace) -> int:
     if args.save:
         result.save(args.save)
         print(f"The games are in {args.save}.")
-    return 0 if result.complete else 130
+    return 0 if result.complete else STOPPED
 
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
@@ -189,16 +193,42 @@ def _demo(args: argparse.Namespace) -> int:
     return 0 if run() else 1
 
 
+def _add_net(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--net", metavar="FILE.py:FUNCTION", help="code of yours that makes the network: a function of the game")
+
+
+def _load_code(args: argparse.Namespace) -> None:
+    """Run the code that the user names, so that the folder of a run may name it too."""
+    if args.game:
+        from azlab.games.registry import load_game
+
+        load_game(args.game)
+    if args.net:
+        from azlab.nets.kinds import load_net
+
+        load_net(args.net)
+
+
 def _add_train(commands: argparse._SubParsersAction) -> None:
     train = commands.add_parser(
         "train",
         help="train a network by self-play",
         description="Train a network by self-play, in a folder. The same command goes on where it was stopped.",
     )
-    train.add_argument("preset", nargs="?", help="settings that ship with azlab: tictactoe, connect4, ... (default: --config)")
     train.add_argument(
-        "options", nargs="*", type=_option, metavar="NAME=VALUE", help="other settings, e.g. seed=3 search.simulations=100"
+        "preset",
+        nargs="?",
+        metavar="WHAT",
+        help="settings that ship with azlab (tictactoe, connect4, ...) or any game (othello.py:Othello); default: --config",
     )
+    train.add_argument(
+        "options",
+        nargs="*",
+        type=_option,
+        metavar="NAME=VALUE",
+        help="options of the game and other settings: size=6 simulations=100",
+    )
+    _add_net(train)
     train.add_argument("--config", metavar="FILE", help="settings from a TOML file")
     train.add_argument("--out", metavar="FOLDER", help="folder of the run (default: runs/ and the preset's or file's name)")
     train.add_argument("--json", action="store_true", help="print a JSON line an iteration instead of a progress bar")
@@ -206,30 +236,26 @@ def _add_train(commands: argparse._SubParsersAction) -> None:
 
 
 def _train(args: argparse.Namespace) -> int:
-    from pathlib import Path
+    from azlab.learning.settings import chosen, folder_for
 
-    from azlab.learning.config import AlphaZeroConfig, preset, presets
-
-    if args.preset and "=" in args.preset:  # no preset, only settings
+    if args.preset and re.fullmatch(r"[a-z_.]+=.*", args.preset):  # nothing but settings
         args.options, args.preset = [_option(args.preset), *args.options], None
-    if args.config is None and args.preset is None:
-        raise AzlabError(f"Say what to train: a preset ({', '.join(presets())}) or --config FILE.")
-    config = AlphaZeroConfig.load(args.config) if args.config else preset(args.preset)
-    if args.config and args.preset and config.game != args.preset:
-        raise AzlabError(f"{args.config} is for {config.game}, not for {args.preset}.")
-    config = config.changed(dict(args.options))
-    folder = args.out or Path("runs") / (Path(args.config).stem if args.config else args.preset)
+    config = chosen(args.preset, args.config, args.options, args.net)
+    folder = args.out or folder_for(args.preset, args.config, config)
     from azlab.learning.alphazero import AlphaZero
     from azlab.learning.progress import JsonProgress, TerminalProgress, headline
 
     progress = JsonProgress() if args.json else TerminalProgress()
     try:
-        words = [args.preset, f"--config {args.config}" if args.config else None, *(f"{k}={_word(v)}" for k, v in args.options)]
-        run = AlphaZero(config, folder, progress, " ".join(["azlab train", *(word for word in words if word)]))
+        words = [args.preset, *(f"--{k} {vars(args)[k]}" for k in ("config", "net") if vars(args)[k])]
+        words += [f"{k}={_word(v)}" for k, v in args.options]
+        command = " ".join(["azlab train", *(word for word in words if word)])
+        # the command is kept as text, and the name of a file need not be one
+        run = AlphaZero.from_config(config, folder, progress, command.encode("utf-8", "backslashreplace").decode())
         metrics = run.train()
     except KeyboardInterrupt:
         print(f"\nStopped. Finished iterations are in {folder}; the same command goes on from there.", file=sys.stderr)
-        return 130
+        return STOPPED
     finally:
         if isinstance(progress, TerminalProgress):
             progress.close()
@@ -245,6 +271,8 @@ def _word(value: object) -> str:
 def _add_run(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser("run", help="what a training run has done so far", description="Show a training run.")
     run.add_argument("folder", metavar="FOLDER", help="the folder of the run")
+    run.add_argument("--game", metavar="FILE.py:CLASS", help="the game, if it is code of yours, for --test and --player")
+    _add_net(run)
     run.add_argument("--watch", action="store_true", help="stay and show every new iteration, until Ctrl-C")
     run.add_argument("--curves", metavar="FILE", help="draw the learning curves to a picture (.png or .svg)")
     run.add_argument(
@@ -263,6 +291,7 @@ def _run(args: argparse.Namespace) -> int:
     from azlab.learning.progress import headline
     from azlab.learning.run_folder import RunFolder
 
+    _load_code(args)
     folder = RunFolder(args.folder)
     folder.config()  # says so if this is no run
     for row in folder.follow() if args.watch else folder.metrics():
@@ -309,13 +338,15 @@ def _tested(args: argparse.Namespace) -> dict[str, Any]:
 
     players = [TrainedAgent(args.folder, iteration=args.iteration, threads=1) for _ in range(cores())]
     nets = [player.evaluator for player in players]
+    settings = players[0].search, players[0].budget
     if args.test == "own":
-        states = own_positions(nets, players[0].config, args.count or 1000, OWN_RANDOM_PLIES)
+        states = own_positions(nets, *settings, args.count or 1000, OWN_RANDOM_PLIES)
         test = graded_by_oracle(players[0].game, states)
     else:
         test = graded(players[0].game, args.test, args.count)
     with tqdm(total=len(test.states), unit="position", disable=None, leave=False) as bar:
-        found = network_accuracy(nets[0], test) | search_accuracy(nets, test, players[0].config, 0, bar.update)
+        searched = search_accuracy(nets, test, *settings, 0, bar.update, players[0].searcher)
+    found = network_accuracy(nets[0], test) | searched
     for name, share in found.items():
         figure = f"{share:.4f}" if name == "mean_loss" else f"{share:.2%}"
         print(f"{name.replace('_', ' ')}: {figure} of {len(test.states):,}")
@@ -349,7 +380,7 @@ def _bench(args: argparse.Namespace) -> int:
     groups["search"].append(search.network_rows())
     for name in args.part:
         one_of("part", name, tuple(groups))
-    if args.seconds <= 0:
+    if not 0 < args.seconds < math.inf:
         raise AzlabError("--seconds must be positive.")
     parts = [part for name in args.part or groups for part in groups[name]]
     rows = []

@@ -11,9 +11,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from importlib import metadata
 from pathlib import Path
+
+from azlab import amx
 
 OLDEST_PYTHON = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent  # the checkout, or site-packages when azlab was installed as a wheel
@@ -28,6 +31,8 @@ PROGRAMS = {
 OPTIONAL_PACKAGES = {
     "bitbully": ("perfect play in Connect 4", "solver"),
     "ray": ("self-play on many machines", "cluster"),
+    "open_spiel": ("OpenSpiel's games", "interop"),
+    "pettingzoo": ("our games as environments of PettingZoo", "interop"),
 }
 
 
@@ -114,15 +119,23 @@ def machine_lines(problems: list[str], hints: list[str]) -> list[str]:
     card, hint = gpu()
     if hint:
         hints.append(hint)
-    free = shutil.disk_usage(Path.cwd()).free / GIB
-    if free < 2:
-        hints.append(f"Only {free:.1f} GiB of disk are free here: training runs and data sets need more room.")
+    if refused := amx.hint():
+        hints.append(refused)
+    try:
+        free = shutil.disk_usage(Path.cwd()).free / GIB
+    except OSError as error:  # a working folder that was deleted meanwhile
+        hints.append(f"The working folder cannot be used ({error.strerror or error}): change to another one.")
+        disk = "unknown"
+    else:
+        disk = f"{free:.1f} GiB free here"
+        if free < 2:
+            hints.append(f"Only {free:.1f} GiB of disk are free here: training runs and data sets need more room.")
     return [
         f"Python   {python} ({sys.executable})",
         f"System   {platform.platform()}",
         f"Cores    {cores()}",
         f"Memory   {memory()}",
-        f"Disk     {free:.1f} GiB free here",
+        f"Disk     {disk}",
         f"GPU      {card}",
     ]
 
@@ -145,24 +158,39 @@ def package_lines(problems: list[str]) -> list[str]:
 
 
 def cache_lines(problems: list[str]) -> list[str]:
-    """Where Numba keeps compiled kernels, so that only the first start of a game compiles."""
+    """Where compiled kernels are kept, so that only the first start of a game compiles."""
     try:
-        folder: Path = importlib.import_module("azlab.games.kernel").CACHE_DIR
+        folder: Path | None = importlib.import_module("azlab.games.kernel").CACHE_DIR
+        obstacle = importlib.import_module("azlab.games.kernel_cache").obstacle
     except (ImportError, AttributeError) as error:
         return [f"unknown ({error})"]
     except OSError as error:
         problems.append(f"The kernel cache cannot be set up ({error}): see that your home folder can be written.")
         return [f"unusable ({error})"]
+    if folder is None:
+        problems.append(
+            "There is no home folder, so games compile at every start and no tables of perfect play are kept: "
+            "set the variable HOME or XDG_CACHE_HOME to a folder of yours."
+        )
+        return ["nowhere (there is no home folder)"]
     files = [path for path in folder.rglob("*") if path.is_file()] if folder.exists() else []
     size = sum(path.stat().st_size for path in files) / 2**20
-    existing = next((path for path in (folder, *folder.parents) if path.exists()), folder)
-    writable = existing.is_dir() and os.access(existing, os.W_OK)
-    if not writable:
-        problems.append(
-            f"The kernel cache {folder} cannot be written, so games compile at every start: "
-            "give yourself write permission there, or remove it if it belongs to another user."
-        )
-    return [str(folder), f"{len(files)} files, {size:.1f} MiB, {'writable' if writable else 'NOT WRITABLE'}"]
+    fault = obstacle(folder) or _full_disk(folder)
+    if fault:
+        problems.append(fault)
+    state = "writable" if not fault else "NOT WRITABLE" if "cannot be written" in fault else "NOT USED"
+    return [str(folder), f"{len(files)} files, {size:.1f} MiB, {state}"]
+
+
+def _full_disk(folder: Path) -> str:
+    """A sentence if a megabyte, about what a game needs, does not fit on the folder's disk or quota; else nothing."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=existing) as file:
+            file.write(bytes(2**20))
+    except OSError as error:
+        return f"The kernel cache {folder} cannot be written ({error.strerror or error}): make room there."
+    return ""
 
 
 def optional_lines() -> list[str]:

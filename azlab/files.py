@@ -1,15 +1,22 @@
 """Where the checkout is, and files that are whole or not there: written aside and renamed. Nothing is ever unpickled."""
 
+import errno
+import importlib
 import os
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from azlab.errors import AzlabError
+from azlab.intact import most_bytes, read_npz
 
 
 def root() -> Path:
@@ -26,35 +33,159 @@ def root() -> Path:
     return folder
 
 
-def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` make a file beside `path` and rename it to `path` when it is complete and on disk."""
-    aside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+def reproductions() -> ModuleType:
+    """The package `azlab_reproductions`: the folder `reproductions/` of a checkout or of AZLAB_ROOT, else the installed one."""
+    name = "azlab_reproductions"
+    if name not in sys.modules:
+        try:
+            folder = root() / "reproductions"
+        except AzlabError:
+            return importlib.import_module(name)
+        module = ModuleType(name, "What belongs to one source alone: claims, presets, programs, results.")
+        module.__path__ = [str(folder)]
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+def reproduction_files(pattern: str) -> list[Path]:
+    """The files of all reproductions that match, e.g. "presets/*.toml"; none where no reproductions are installed."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        places = reproductions().__path__
+    except ImportError:
+        return []
+    return sorted(path for place in places for path in Path(place).glob(f"*/{pattern}"))
+
+
+def user_cache() -> Path | None:
+    """Where azlab keeps what it can make again: $XDG_CACHE_HOME/azlab, else ~/.cache/azlab; None where there is no home."""
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(xdg):  # the XDG standard says that a relative path counts as not set
+        return Path(xdg) / "azlab"
+    try:
+        return Path.home() / ".cache" / "azlab"
+    except RuntimeError:  # neither the variable HOME nor an entry among the system's users
+        return None
+
+
+def make_own_folder(folder: Path) -> None:
+    """Make a folder and those above it. Only their owner can write in them, whatever the user's own habit (umask) is."""
+    for place in (*reversed(folder.parents), folder):
+        if not place.exists():
+            place.mkdir(mode=0o755, exist_ok=True)
+
+
+def expanded(path: str | Path) -> Path:
+    """The path with ~ replaced by the home folder."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise AzlabError(f"{path} names a home folder, and there is none here: write the whole path.") from None
+
+
+def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
+    """Let `write` make a file beside `path` and rename it to `path` when it is complete and on disk.
+
+    A link stays and its target is written; a file keeps its owner and permissions; a device or pipe is written into.
+    """
+    unchanged = " What was there before is unchanged."
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        old = target.stat() if target.exists() else None
+        if old is not None and not stat.S_ISREG(old.st_mode) and not stat.S_ISDIR(old.st_mode):
+            unchanged = ""
+            _write_through(target, path.suffix, write)
+        else:
+            _write_and_rename(target, old, write)
+    except OSError as error:
+        raise AzlabError(f"{path} cannot be written: {error.strerror or error}.{unchanged}") from None
+
+
+def _write_and_rename(target: Path, old: os.stat_result | None, write: Callable[[Path], Any]) -> None:
+    # a name of up to 255 bytes has to leave room for the number of the process
+    aside = target.with_name(f".{target.stem[:40]}.{os.getpid()}{target.suffix[-16:]}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         write(aside)
+        if old is not None:
+            with suppress(OSError):  # only root may give files away
+                os.chown(aside, old.st_uid, old.st_gid)
+            with suppress(OSError):
+                os.chmod(aside, stat.S_IMODE(old.st_mode))
         with aside.open("rb") as file:
             os.fsync(file.fileno())
-        aside.replace(path)
-    except OSError as error:
-        raise AzlabError(f"{path} cannot be written: {error.strerror or error}. What was there before is unchanged.") from None
+        aside.replace(target)
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # gone, or never made: a name that is too long, a file where a folder should be
+            aside.unlink()
+
+
+def _write_through(device: Path, suffix: str, write: Callable[[Path], Any]) -> None:
+    """Into a device or a pipe, which must not be replaced by a file; `write` may need a file that it can go back in."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / f"file{suffix}"
+        write(whole)
+        with whole.open("rb") as source, device.open("wb") as stream:
+            shutil.copyfileobj(source, stream)
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays as a compressed .npz file."""
+    """Write arrays as an .npz file: packed, unless they pack so well that `load_arrays` would take the file for a trap."""
 
     def write(aside: Path) -> None:
         with aside.open("wb") as file:
             np.savez_compressed(file, **arrays)
+        if sum(np.asarray(array).nbytes for array in arrays.values()) > most_bytes(aside.stat().st_size):
+            with aside.open("wb") as file:
+                np.savez(file, **arrays)
 
     write_aside(path, write)
 
 
-def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read what `save_arrays` wrote."""
+def load_arrays(path: Path, limit: int | None = None) -> dict[str, np.ndarray]:
+    """Read what `save_arrays` wrote. Give `limit`, in bytes, where you know how large the arrays can be at most."""
+    return read_npz(path, limit)
+
+
+def make_folder(folder: Path) -> Path:
+    """Make a folder, and those above it, unless it is there; return its full path."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise AzlabError(f"{path} cannot be read ({error}); the run cannot go on from it.") from None
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder.resolve()
+    except (FileExistsError, NotADirectoryError):
+        raise AzlabError(f"{folder} cannot be written: a file stands where a folder has to be. Name another folder.") from None
+    except OSError as error:
+        raise AzlabError(f"{folder} cannot be written: {error.strerror or error}. Name another folder.") from None
+
+
+@contextmanager
+def locked(folder: Path, taken: str) -> Iterator[None]:
+    """While this process works in `folder`, no other may: it gets the sentence `taken`.
+
+    A lock ends with its process, however that ends.
+    """
+    make_folder(folder)
+    try:
+        file = (folder / ".lock").open("a")  # cuts nothing off, should it be a link to something
+    except OSError as error:
+        raise AzlabError(f"{folder} cannot be written: {error.strerror or error}. See that it may be, or name another.") from None
+    with file:
+        _lock(file.fileno(), folder, taken)
+        yield
+
+
+def _lock(handle: int, folder: Path, taken: str) -> None:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # flock's word and Windows's word for the same
+        raise AzlabError(taken) from None
+    except OSError as error:
+        raise AzlabError(f"{folder} cannot be locked ({error.strerror or error}): name a folder on a local disk.") from None

@@ -2,12 +2,15 @@
 
 import json
 import os
+import random
+import stat
 import subprocess
 import sys
 
 import pytest
 
-from azlab.cli import main
+from azlab.cli import _parsed, main
+from azlab.errors import AzlabError
 
 
 def azlab(*arguments, stdin="", **environment):
@@ -82,12 +85,100 @@ def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
         (["reproduce", "s7"], "There is no source or notebook 's7'"),
         (["reproduce", "--resume", "--out", "/nowhere"], "There is no run in /nowhere"),
         (["report", "/nowhere"], "/nowhere is not the folder of a run"),
+        (["play", "tictactoe", "--against", "uct:1000,c={[]:1}"], "uct:1000,c={[]:1}' has a setting whose value is not a number"),
+        (["play", "tictactoe", "--against", "az:,simulations=\u00b2"], "A trained player is az"),
+        (["play", "tictactoe", "--against", "az:" + "x" * 300], "File name too long"),
+        (["play", "go", "name=3"], "go has no option 'name'"),
+        (["play", "go", "size=" + "[" * 3000], "size must be a whole number from 2 to 19"),
+        (["play", "go", "size=" + "(" * 100_000], "size must be a whole number from 2 to 19"),
+        (["play", "go", "size=[9]"], "size must be a whole number from 2 to 19, not [9]"),
+        (["play", "go", "size=0x" + "f" * 5000], "size must be a whole number from 2 to 19"),
+        (["play", "go", "--seed", "\u00b2"], "a seed is a whole number from 0 on"),
+        (["play", "go", "--seed", "9" * 5000], "a seed is a whole number from 0 on"),
+        (["play", "go", "--seed", "9" * 30], "a seed is a whole number from 0 on"),
+        (["play"], "azlab play: the following arguments are required: game"),
+        (["play", "go", "size=5", "seven"], "an option looks like size=9, not 'seven'"),
+        (["play", "a\0b"], "zero byte"),
+        (["fly"], "invalid choice: 'fly'"),
+        ([], "required: COMMAND"),
+        (["match", "go", "random", "random", "--games", "many"], "invalid int value"),
+        (["match", "tictactoe", "random", "random", "--save", "x" * 256, "--games", "2"], "File name too long"),
+        (["train", "tictactoe", "seed.x=1"], "seed is one setting and has no parts such as seed.x"),
+        (["train", "tictactoe", "hours=1e999"], "hours must be a number from 0 on, not inf"),
+        (["train", "tictactoe", "a.b.c=1"], "there is no setting 'a.b'"),
+        (["train", "tictactoe", "evaluation.opponents=['\\udcff']"], "is not text"),
+        (["train", "--config", "x" * 256], "File name too long"),
+        (["train", "--config", "/nowhere/\udcff.toml"], "cannot be read"),
+        (["train", "--config", "/nowhere", "--out", "x" * 256], "cannot be read"),
+        (["run", "x" * 256], "File name too long"),
+        (["bench", "games", "--seconds", "nan"], "--seconds must be positive"),
+        (["bench", "games", "--seconds", "inf"], "--seconds must be positive"),
     ],
 )
 def test_a_users_mistake_gets_one_sentence_and_exit_code_2(arguments, sentence, capsys):
     assert main(arguments) == 2
     lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("azlab: compiling")]
     assert len(lines) == 1 and sentence in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("train --out X tictactoe", {"preset": "tictactoe", "out": "X", "options": []}),
+        ("train seed=3 --json tictactoe --out X budget.simulations=9",
+         {"preset": "tictactoe", "out": "X", "json": True, "options": [("seed", 3), ("budget.simulations", 9)]}),
+        ("train seed=3 --config F", {"preset": "seed=3", "config": "F"}),
+        ("match --games 4 go size=5 random --seed 2 uct:10 ko=positional",
+         {"game": "go", "first": "random", "second": "uct:10", "games": 4, "options": [("size", 5), ("ko", "positional")]}),
+        ("play --moves a=b go", {"game": "go", "moves": "a=b", "options": []}),
+        ("run --count 7 FOLDER --test own", {"folder": "FOLDER", "count": 7, "test": "own"}),
+        ("data get a b", {"action": "get", "name": ["a", "b"]}),
+        ("data", {"action": "list", "name": []}),
+        ("reproduce --part a s1 --part b s2", {"what": ["s1", "s2"], "part": ["a", "b"]}),
+        ("bench --seconds 2 games --json search", {"part": ["games", "search"], "seconds": 2.0, "json": True}),
+    ],
+)  # fmt: skip
+def test_words_may_stand_in_any_order(words, expected):
+    assert vars(_parsed(words.split())).items() >= expected.items()
+
+
+WORDS = [
+    "play", "match", "train", "run", "data", "report", "--seed", "--games", "--save", "--against", "--moves", "--out",
+    "--config", "--json", "--count", "--debug", "--", "-", "--help", "--version", "go", "tictactoe", "random", "uct:1",
+    "size=5", "get", "list", "--seat", "first",
+]  # fmt: skip
+
+
+def test_odd_command_lines_end_in_a_sentence(many, odd_word):
+    """Only read, not run: what the words mean to a command is tested where its parts are."""
+    rng = random.Random(0)
+    for _ in range(many(300)):
+        words = [rng.choice(WORDS) if rng.random() < 0.8 else odd_word(rng) for _ in range(rng.randrange(7))]
+        try:
+            _parsed(words)
+        except AzlabError as error:
+            assert str(error)
+        except SystemExit as end:  # --help and --version
+            assert end.code == 0
+
+
+def test_odd_games_and_agents_end_in_a_sentence(many, odd_word, capsys):
+    rng = random.Random(0)
+    for _ in range(many(40)):
+        words = ["play", "tictactoe", "--moves", odd_word(rng), "--against", odd_word(rng), f"size={odd_word(rng)}"]
+        assert main(words) == 2, words
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_match_does_not_replace_a_device(tmp_path):
+    node = tmp_path / "null"
+    try:
+        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        node.open("wb").close()
+    except OSError:
+        pytest.skip("Only root can make devices here.")
+    assert main(["match", "tictactoe", "random", "random", "--games", "2", "--save", str(node)]) == 0
+    assert stat.S_ISCHR(node.lstat().st_mode)
 
 
 def test_data_lists_the_catalogue(tmp_path):

@@ -71,6 +71,37 @@ def test_a_cache_that_cannot_be_written_is_a_problem(kernel_cache, all_installed
     assert f"The kernel cache {kernel_cache} cannot be written" in text
 
 
+def test_a_cache_that_others_can_write_to_is_a_problem(kernel_cache, all_installed):
+    kernel_cache.chmod(0o777)
+    text, ok = doctor.report()
+    assert not ok and "MiB, NOT USED" in text
+    assert f"{kernel_cache} belongs to another user or can be changed by others" in text
+    assert f"`chmod go-w {kernel_cache}`" in text
+
+
+def test_a_cache_on_a_full_disk_is_a_problem(kernel_cache, all_installed, monkeypatch):
+    def full(dir):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(doctor.tempfile, "TemporaryFile", full)
+    text, ok = doctor.report()
+    assert not ok and f"The kernel cache {kernel_cache} cannot be written (No space left on device): make room there." in text
+
+
+def test_without_a_home_the_cache_is_a_problem_and_the_rest_is_told(all_installed, monkeypatch):
+    monkeypatch.setitem(sys.modules, "azlab.games.kernel", types.SimpleNamespace(CACHE_DIR=None))
+    text, ok = doctor.report()
+    assert not ok and "There is no home folder" in text and "set the variable HOME or XDG_CACHE_HOME" in text and "Cores" in text
+
+
+def test_a_deleted_working_folder_is_a_hint(kernel_cache, all_installed, monkeypatch, tmp_path):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    text, ok = doctor.report()
+    assert ok and "The working folder cannot be used (No such file or directory): change to another one." in text
+
+
 def test_a_cache_that_cannot_be_set_up_is_a_problem(all_installed, monkeypatch):
     def fail(name):
         raise PermissionError("no room at home")

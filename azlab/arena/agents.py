@@ -6,31 +6,35 @@
     minimax:6           alpha-beta to depth 6; minimax:2s deepens for two seconds; minimax:6,endgame=20 solves the last 20
                         lines of Dots and Boxes exactly
     uct:1000            1,000 simulations with random playouts; uct:2s thinks two seconds; uct:1000,c=0.7,rave=300,solve=True
-    puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of SearchConfig
-    onesided:10000      10,000 playouts of S3's plain search, whose opponent cooperates; onesided:10000,c=1.41,bonus=3,batch=100
+    puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of Search, Budget and Explore
     az                  the trained player that ships for the game; az:,simulations=400 searches longer
     az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
     perfect             an oracle's best move, where the game has one
     gnugo:10            GNU Go at level 10, in Go; it must be installed
     gtp:COMMAND ...     any program that speaks the Go Text Protocol, e.g. "gtp:gnugo --mode gtp"
+
+`register_agent` adds kinds. Those of a reproduction stand in its `agents.py`, which is read when a name is not known otherwise.
 """
 
-import ast
 import functools
+import importlib
 import inspect
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from azlab.arena.gtp_agent import GnuGoAgent, GtpAgent
-from azlab.errors import AzlabError, whole_number
+from azlab.errors import AzlabError, literal, one_of, whole_number
+from azlab.files import reproduction_files, reproductions
 from azlab.games.game import Game, Position
 from azlab.oracles.dots_and_boxes import MAX_ENDGAME, endgame_scores
 from azlab.oracles.oracle import is_best
-from azlab.search import Analysis, SearchConfig, Searcher, minimax, uct
-from azlab.search import one_sided as one_sided_search
+from azlab.search import Analysis, Budget, Explore, Search, Searcher, minimax, uct
+from azlab.search.config import as_budget
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.tree import UNPROVEN
 from azlab.search.uct import check_settings
@@ -38,6 +42,7 @@ from azlab.search.uct import check_settings
 TREE_BYTES = 10**9  # memory for the trees of positions searched together
 
 
+@runtime_checkable
 class Agent(Protocol):
     """A player: picks one of `position.legal_actions`."""
 
@@ -46,6 +51,52 @@ class Agent(Protocol):
     def choose(self, position: Position) -> int:
         """The action to play; the game is not over."""
         ...
+
+
+# What an agent may have besides.
+
+
+@runtime_checkable
+class ChoosesMany(Protocol):
+    """Answers many positions of one game at once."""
+
+    def choose_many(self, positions: Sequence[Position]) -> list[int]:
+        """The actions to play."""
+        ...
+
+
+@runtime_checkable
+class Analyses(Protocol):
+    """Tells what it thinks."""
+
+    def analyse(self, position: Position) -> Analysis:
+        """The search behind `choose`."""
+        ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """Does not play every game, or needs time before the first move."""
+
+    def prepare(self, game: Game) -> None:
+        """Get ready, or raise a sentence."""
+        ...
+
+
+@runtime_checkable
+class Closes(Protocol):
+    """Holds a program or a file."""
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+@runtime_checkable
+class PlaysOneGame(Protocol):
+    """Follows a game move by move, so games cannot be played at the same time if `one_game` is true."""
+
+    one_game: bool
 
 
 class RandomAgent:
@@ -69,7 +120,7 @@ class MinimaxAgent:
     def __init__(self, depth: int | None = None, seconds: float | None = None, endgame: int = 0, seed: int | None = None) -> None:
         if depth is not None:
             whole_number("depth", depth, 1, 10_000)
-        if seconds is not None and seconds <= 0:
+        if seconds is not None and not 0 < seconds < math.inf:
             raise AzlabError("Minimax needs a positive time.")
         self.depth, self.seconds = depth if depth is not None else 4 if seconds is None else 100, seconds
         self.name = f"minimax:{seconds:g}s" if seconds is not None else f"minimax:{self.depth}"
@@ -104,6 +155,7 @@ class UctAgent:
         seed: int = 0,
     ):
         check_settings(simulations, seconds, c, rave)
+        one_of("solve", solve, (True, False))
         self.simulations = 1000 if simulations is None and seconds is None else simulations
         self.seconds, self.settings = seconds, {"c": c, "rave": rave, "solve": solve}
         self.name = f"uct:{seconds:g}s" if seconds is not None else f"uct:{self.simulations}"
@@ -118,50 +170,40 @@ class UctAgent:
         return self.analyse(position).best_action
 
 
-class OneSidedAgent:
-    """The plain tree search of source S3, which takes the opponent for a helper; see `azlab.search.one_sided`."""
-
-    def __init__(self, playouts: int = 10_000, c: float = 1.41, bonus: float = 3.0, batch: int = 100, seed: int = 0):
-        one_sided_search.check_settings(playouts, c, bonus, batch)
-        self.playouts, self.settings = playouts, {"c": c, "bonus": bonus, "batch": batch}
-        self.name = f"onesided:{playouts}"
-        self._seeds = np.random.default_rng(seed)
-
-    def prepare(self, game: Game) -> None:
-        """Raise a sentence now, not at the first move, if the game counts no points."""
-        one_sided_search.points_of(game)
-
-    def analyse(self, position: Position) -> Analysis:
-        """The search behind `choose`."""
-        seed = int(self._seeds.integers(2**62))
-        return one_sided_search.one_sided(position, self.playouts, seed=seed, **self.settings)  # type: ignore[arg-type]
-
-    def choose(self, position: Position) -> int:
-        return self.analyse(position).best_action
-
-
 class PuctAgent:
-    """PUCT with any evaluator (a network's, say); many positions are searched as one batch."""
+    """PUCT with any evaluator (a network's, say); many positions are searched as one batch, each move afresh.
+
+    searcher: another kind of search (see `azlab.search.puct`)
+    """
 
     def __init__(
-        self, evaluator: Evaluator | None = None, config: SearchConfig | None = None, name: str | None = None, seed: int = 0
-    ):
-        self.evaluator = evaluator
-        self.config = replace(config or SearchConfig(), reuse_tree=False)  # each move is searched afresh
-        self.name = name or f"puct:{self.config.simulations}"
+        self,
+        evaluator: Evaluator | None = None,
+        search: Search | None = None,
+        budget: Budget | int | None = None,
+        name: str | None = None,
+        seed: int = 0,
+        *,
+        explore: Explore | None = None,
+        searcher: type[Searcher] = Searcher,
+    ) -> None:
+        self.evaluator, self.search, self.budget = evaluator, search or Search(), as_budget(budget)
+        self.explore, self.searcher = explore, searcher
+        self.name = name or f"puct:{self.budget.simulations}"
         self._seeds = np.random.default_rng(seed)
 
-    def _searcher(self, positions: Sequence[Position]) -> Searcher:
+    def _searched(self, positions: Sequence[Position]) -> Searcher:
         game = positions[0].game
         seed = int(self._seeds.integers(2**62))
-        search = Searcher(game, len(positions), self.evaluator or PlayoutEvaluator(game, seed=seed), self.config, seed)
-        search.start(np.concatenate([position.state for position in positions]))
-        search.run()
-        return search
+        evaluator = self.evaluator or PlayoutEvaluator(game, seed=seed)
+        searcher = self.searcher(game, len(positions), evaluator, self.search, self.budget, self.explore, seed)
+        searcher.start(np.concatenate([position.state for position in positions]))
+        searcher.run()
+        return searcher
 
     def analyse(self, position: Position) -> Analysis:
         """The search behind `choose`."""
-        return self._searcher([position]).analysis(0, position)
+        return self._searched([position]).analysis(0, position)
 
     def choose(self, position: Position) -> int:
         return self.choose_many([position])[0]
@@ -170,11 +212,11 @@ class PuctAgent:
         """The actions for many positions of one game, searched together."""
         game = positions[0].game
         node_bytes = 35 + 8 * game.num_actions + game.dtype.itemsize
-        chunk = max(1, TREE_BYTES // (node_bytes * self.config.room(game.max_length)))
+        chunk = max(1, TREE_BYTES // (node_bytes * self.searcher.room(game, self.budget)))
         chosen: list[int] = []
         for start in range(0, len(positions), chunk):
-            search = self._searcher(positions[start : start + chunk])
-            chosen += [search.choose(g, position.ply) for g, position in enumerate(positions[start : start + chunk])]
+            searcher = self._searched(positions[start : start + chunk])
+            chosen += [searcher.choose(g, position.ply) for g, position in enumerate(positions[start : start + chunk])]
         return chosen
 
 
@@ -218,30 +260,58 @@ def exact_analysis(position: Position, scores: np.ndarray) -> Analysis:
     return replace(found, choice=int(np.argmax(best)))
 
 
-KINDS: dict[str, Any] = {
-    "random": RandomAgent,
-    "minimax": MinimaxAgent,
-    "uct": UctAgent,
-    "puct": PuctAgent,
-    "onesided": OneSidedAgent,
-    "perfect": PerfectAgent,
-    "gnugo": GnuGoAgent,
-    "gtp": GtpAgent,
-    "az": None,  # a network from a training run; loaded when asked for, because torch takes seconds
+class Kind(NamedTuple):
+    """A kind of agents that names can be made of."""
+
+    make: Callable[..., Any] | None  # called with the settings in the name, and seed=
+    strength: str = ""  # the setting that the number after the colon gives
+    notation: str = ""  # as shown to people
+    is_timed: bool = False  # it also thinks for a time, as in uct:2s
+
+
+def _puct(seed: int = 0, **options: Any) -> PuctAgent:
+    """A PUCT agent by the names of the settings of its three parts."""
+    budget, search, explore = ({key: options[key] for key in _settings(part) if key in options} for part in PUCT_PARTS)
+    return PuctAgent(None, Search(**search), Budget(**budget), seed=seed, explore=Explore(**explore) if explore else None)
+
+
+def _settings(make: Callable[..., Any]) -> list[str]:
+    return [name for name in inspect.signature(make).parameters if name != "seed"]
+
+
+PUCT_PARTS = Budget, Search, Explore
+KINDS: dict[str, Kind] = {
+    "random": Kind(RandomAgent),
+    "minimax": Kind(MinimaxAgent, "depth", "minimax:DEPTH", is_timed=True),
+    "uct": Kind(UctAgent, "simulations", "uct:SIMULATIONS", is_timed=True),
+    "puct": Kind(_puct, "simulations", "puct:SIMULATIONS"),
+    "perfect": Kind(PerfectAgent),
+    "gnugo": Kind(GnuGoAgent, "level", "gnugo:LEVEL"),
+    "gtp": Kind(GtpAgent, notation="gtp:COMMAND"),
+    "az": Kind(None, notation="az, az:FOLDER"),  # a network; loaded when asked for, because torch takes seconds
 }
-STRENGTHS = {"minimax": "depth", "uct": "simulations", "puct": "simulations", "onesided": "playouts", "gnugo": "level"}
-TIMED = ("minimax", "uct")  # these also think for a time, as in uct:2s
+
+
+def register_agent(kind: str, make: Callable[..., Any], strength: str, notation: str) -> None:
+    """Let names such as "kind:100" stand for `make(strength=100, seed=...)`."""
+    KINDS[kind] = Kind(make, strength, notation)
+
+
+def _find_kind(text: str, kind: str) -> Kind:
+    if kind not in KINDS:
+        for file in reproduction_files("agents.py"):  # azlab's own code: it registers what it has
+            importlib.import_module(f"{reproductions().__name__}.{file.parent.name}.agents")
+    if kind not in KINDS:
+        known = ", ".join(made.notation or name for name, made in KINDS.items())
+        raise AzlabError(f"There is no agent {text!r}; agents are {known}.")
+    return KINDS[kind]
 
 
 def agent(text: str, seed: int = 0) -> Any:
     """The agent that `text` names, e.g. "uct:1000"; see the top of this file for the notation."""
     kind, colon, rest = text.strip().partition(":")
-    if kind not in KINDS:
-        raise AzlabError(
-            f"There is no agent {text!r}; agents are random, minimax:DEPTH, uct:SIMULATIONS, puct:SIMULATIONS, "
-            "onesided:PLAYOUTS, perfect, gnugo:LEVEL, gtp:COMMAND, az, az:FOLDER."
-        )
-    if kind == "az":
+    found = _find_kind(text, kind)
+    if found.make is None:
         return _trained(text, rest, seed)
     if kind == "gtp":
         return GtpAgent(rest)  # a command may hold commas; seeds are options of the engine's own
@@ -253,19 +323,13 @@ def agent(text: str, seed: int = 0) -> Any:
         key, equals, value = setting.strip().partition("=")
         if key in options or key == "seed":
             raise AzlabError(f"In {text!r} the setting {key!r} is given twice, or does not belong there.")
-        options[key] = _number(value) if equals else True
-    options["seed"] = whole_number("seed", seed, 0, 2**63)
-    parameters = inspect.signature(SearchConfig if kind == "puct" else KINDS[kind]).parameters
+        options[key] = literal(value) if equals else True
+    known = [key for part in (PUCT_PARTS if kind == "puct" else (found.make,)) for key in _settings(part)]
     for key in options:
-        if key != "seed" and key not in parameters:
-            known = ", ".join(name for name in parameters if name != "seed") or "none"
-            raise AzlabError(f"{kind} has no setting {key!r}; it has {known}.")
+        if key not in known:
+            raise AzlabError(f"{kind} has no setting {key!r}; it has {', '.join(known) or 'none'}.")
     try:
-        if kind == "puct":
-            del options["seed"]
-            made = PuctAgent(None, SearchConfig(**options), text, seed)
-        else:
-            made = KINDS[kind](**options)
+        made = found.make(**options, seed=whole_number("seed", seed, 0, 2**63))
     except TypeError:
         raise AzlabError(f"{text!r} has a setting whose value is not a number.") from None
     made.name = text.strip()
@@ -274,9 +338,15 @@ def agent(text: str, seed: int = 0) -> Any:
 
 def ready(player: Any, game: Game) -> Any:
     """The player itself; one that cannot play this game says so now, not at its first move."""
-    if hasattr(player, "prepare"):
+    if isinstance(player, Prepares):
         player.prepare(game)
     return player
+
+
+def close(player: Any) -> None:
+    """Let a player that holds a program let go of it."""
+    if isinstance(player, Closes):
+        player.close()
 
 
 def _trained(text: str, rest: str, seed: int) -> Any:
@@ -286,32 +356,28 @@ def _trained(text: str, rest: str, seed: int) -> Any:
     folder, *settings = rest.split(",")
     options = dict(setting.strip().partition("=")[::2] for setting in settings)
     known = ("simulations", "iteration") if folder else ("simulations",)
-    if not all(key in known and value.isdigit() for key, value in options.items()):
+    if not all(key in known and re.fullmatch("[0-9]{1,9}", value) for key, value in options.items()):
         raise AzlabError(
             f"A trained player is az, az:,simulations=400, az:FOLDER or az:FOLDER,simulations=400,iteration=7, not {text!r}."
         )
-    numbers = {key: int(value) for key, value in options.items()}
-    made: Any = TrainedAgent(folder, seed=seed, **numbers) if folder else ShippedAgent(seed=seed, **numbers)
+    numbers: dict[str, Any] = {key: int(value) for key, value in options.items()}
+    try:
+        made: Any = TrainedAgent(folder, seed=seed, **numbers) if folder else ShippedAgent(seed=seed, **numbers)
+    except OSError as error:  # such as a name that is too long for any file
+        raise AzlabError(f"The player {text!r} cannot be read: {error.strerror or error}.") from None
     made.name = text.strip()
     return made
 
 
 def _strength(text: str, kind: str, strength: str) -> dict[str, Any]:
     """What stands behind the colon: a number, or seconds as in "2s"."""
-    is_time = strength.endswith("s") and kind in TIMED
-    number = _number(strength[:-1] if is_time else strength)
-    if kind not in STRENGTHS:
+    is_time = strength.endswith("s") and KINDS[kind].is_timed
+    number = literal(strength[:-1] if is_time else strength)
+    if not KINDS[kind].strength:
         raise AzlabError(f"{kind} takes no number; {text!r} should be {kind!r}.")
     if is_time and isinstance(number, int | float):
         return {"seconds": float(number)}
     if not isinstance(number, int) or isinstance(number, bool):
-        example = f"{kind}:{10 if kind == 'gnugo' else 1000}{', or a time such as 2s' if kind in TIMED else ''}"
+        example = f"{kind}:{10 if kind == 'gnugo' else 1000}{', or a time such as 2s' if KINDS[kind].is_timed else ''}"
         raise AzlabError(f"In {text!r} a whole number should follow the colon, such as {example}.")
-    return {STRENGTHS[kind]: number}
-
-
-def _number(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
+    return {KINDS[kind].strength: number}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from azlab.errors import AzlabError, whole_number
+from azlab.errors import AzlabError, finite_number, whole_number
 from azlab.formats import gtp
 from azlab.games.game import Game, Position
 from azlab.games.go import Go
@@ -23,7 +23,7 @@ class GtpAgent:
     one_game = True  # an engine has one board: to go from game to game it would be sent all moves again and again
 
     def __init__(self, command: str | Sequence[str], timeout: float = gtp.TIMEOUT) -> None:
-        self.timeout = timeout
+        self.timeout = finite_number("timeout", timeout, 0)
         self.name = f"gtp:{command if isinstance(command, str) else ' '.join(command)}"
         self._given = command
         self._game: Go | None = None
@@ -71,7 +71,10 @@ class GtpAgent:
         answer = engine.genmove(position.to_move)
         if answer == gtp.RESIGN:  # nothing was played on the engine's board; the pass will be sent as a move it does not know
             return gtp.action(gtp.PASS, size)
-        action = gtp.action(answer, size)
+        try:
+            action = gtp.action(answer, size)
+        except gtp.GtpError as error:
+            raise AzlabError(f"{self.name} answered genmove by what is no move: {error}") from None
         if action not in position.legal_actions:
             raise AzlabError(f"{self.name} played {answer}, which is not legal in {position.game!r}; do its rules differ?")
         self._actions += (action,)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from azlab.arena.agents import Agent
+from azlab.arena.agents import Agent, ChoosesMany, PlaysOneGame
 from azlab.arena.agents import agent as agent_by_name
 from azlab.arena.results import Crosstable, GameRecord, MatchResult, Tally
 from azlab.errors import AzlabError, whole_number
@@ -248,9 +248,9 @@ def _match(
 
 
 def _games_at_once(agents: tuple[Agent, Agent], games: int) -> int:
-    if any(getattr(agent, "one_game", False) for agent in agents):
+    if any(isinstance(agent, PlaysOneGame) and agent.one_game for agent in agents):
         return 1
-    return (1, min(games, MIXED_GAMES), games)[sum(hasattr(agent, "choose_many") for agent in agents)]
+    return (1, min(games, MIXED_GAMES), games)[sum(isinstance(agent, ChoosesMany) for agent in agents)]
 
 
 def _starts(game: Game | str | None, openings: Openings, count: int, seed: int) -> tuple[Game, list[Position], str]:
@@ -305,7 +305,7 @@ def _choices(agent: Any, name: str, positions: list[Position]) -> list[Any]:
     if not positions:
         return []
     try:
-        if hasattr(agent, "choose_many"):
+        if isinstance(agent, ChoosesMany):
             actions = list(agent.choose_many(positions))
         else:
             actions = [agent.choose(position) for position in positions]

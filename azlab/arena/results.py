@@ -8,18 +8,18 @@ import html
 import itertools
 import json
 import math
+import operator
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from azlab.errors import AzlabError
+from azlab.arena.saved import because, entry, rules_of, start_of, text, texts, two_names
+from azlab.errors import AzlabError, one_of, whole_number
 from azlab.files import write_aside
-from azlab.games import game as find_game
 from azlab.games.game import Game, Position
+from azlab.intact import parsed
 
 Z95 = 1.959963984540054  # 95% of a normal distribution lies within this many standard errors
 
@@ -104,10 +104,7 @@ class GameRecord:
     @property
     def positions(self) -> list[Position]:
         """All positions of the game, replayed by the rules."""
-        position = self.game.start()
-        if self.start is not None:
-            position = self.game.position(np.frombuffer(bytes.fromhex(self.start), self.game.dtype))
-        return list(itertools.accumulate(self.moves, Position.play, initial=position))
+        return list(itertools.accumulate(self.moves, Position.play, initial=start_of(self.game, self.start)))
 
     @property
     def final(self) -> Position:
@@ -272,8 +269,15 @@ class Crosstable:
     def load(cls, path: str | os.PathLike, game: Game | None = None) -> "Crosstable":
         """Read what `save` wrote; every game is replayed by the rules."""
         matches, head = _read(path, game)
-        names = head.get("players") or list(dict.fromkeys(name for played in matches for name in played.names))
-        return cls(matches[0].game, tuple(names), tuple(matches), head.get("matches", len(matches)))
+        played = tuple(dict.fromkeys(name for one in matches for name in one.names))
+        try:
+            names = texts(head, "players") if "players" in head else played
+            planned = whole_number("'matches'", head.get("matches", len(matches)), len(matches), 10**6)
+        except AzlabError as error:
+            raise AzlabError(f"The first line of {path} does not describe a round robin ({because(error)}).") from None
+        if len(set(names)) < len(names) or not set(played) <= set(names) or any(one.game != matches[0].game for one in matches):
+            raise AzlabError(f"The matches in {path} are not of one game between the players that its first line names.")
+        return cls(matches[0].game, names, tuple(matches), planned)
 
     @property
     def headline(self) -> str:
@@ -334,7 +338,7 @@ def _write(path: str | os.PathLike, matches: Iterable[MatchResult], more: dict[s
 
 
 def _match_line(played: MatchResult) -> dict[str, Any]:
-    rules = {"azlab": _FORMAT, "game": played.game.name, "options": played.game.options}
+    rules = {"azlab": _FORMAT, "game": played.game.spec, "options": played.game.options}
     return {**rules, "names": played.names, "planned": played.planned, "seed": played.seed, "openings": played.openings}
 
 
@@ -347,10 +351,12 @@ def _game_line(record: GameRecord) -> dict[str, Any]:
 
 def _lines(path: str | os.PathLike) -> list[tuple[int, dict[str, Any]]]:
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        found = [(number, json.loads(line)) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        content = Path(path).read_text(encoding="utf-8")
+        found = [(number, parsed(line)) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
     except FileNotFoundError:
         raise AzlabError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise AzlabError(f"{path} cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise AzlabError(f"{path} is not a file of JSON lines ({error}).") from None
     if not found or any(not isinstance(line, dict) for _, line in found) or found[0][1].get("azlab") != _FORMAT:
@@ -366,23 +372,29 @@ def _read(path: str | os.PathLike, game: Game | None) -> tuple[list[MatchResult]
     for begin, end in zip(begins, [*begins[1:], len(lines)]):
         number, head = lines[begin]
         try:
-            rules = game or find_game(head["game"], **head["options"])
-            (one, other), planned, seed, openings = head["names"], head["planned"], head["seed"], head["openings"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise AzlabError(f"Line {number} of {path} does not describe a match ({error}).") from None
-        records = [_record(rules, line, f"Line {number} of {path}") for number, line in lines[begin + 1 : end]]
-        matches.append(MatchResult(rules, (one, other), tuple(records), planned, seed, openings))
+            one_of("'azlab'", head["azlab"], (_FORMAT,))
+            rules, names, openings = rules_of(head, game), two_names(head, "names"), text(head, "openings")
+            planned = whole_number("'planned'", entry(head, "planned"), end - begin - 1, 10**9)
+            seed = operator.index(entry(head, "seed"))
+        except (AzlabError, TypeError) as error:
+            raise AzlabError(f"Line {number} of {path} does not describe a match ({because(error)}).") from None
+        records = [_record(rules, names, line, f"Line {number} of {path}") for number, line in lines[begin + 1 : end]]
+        matches.append(MatchResult(rules, names, tuple(records), planned, seed, openings))
     return matches, lines[0][1]
 
 
-def _record(game: Game, line: dict[str, Any], place: str) -> GameRecord:
+def _record(game: Game, names: tuple[str, str], line: dict[str, Any], place: str) -> GameRecord:
     try:
-        first, second = line["players"]
-        moves = tuple(line["moves"])
-        record = GameRecord(game, (first, second), moves, line["opening"], line["result"], line["pair"], line.get("start"))
-        fits = record.final.result == record.result
-    except (AzlabError, KeyError, TypeError, ValueError) as error:
-        raise AzlabError(f"{place} is not a game of {game.name} ({error}).") from None
-    if not fits:
-        raise AzlabError(f"{place} says that the game ended {record.result:+d}, but its moves end {record.final.result}.")
+        players, moves = two_names(line, "players"), texts(line, "moves")
+        if sorted(players) != sorted(names):
+            raise AzlabError(f"'players' are not {names[0]} and {names[1]}")
+        opening = whole_number("'opening'", entry(line, "opening"), 0, len(moves))
+        result, pair = entry(line, "result"), whole_number("'pair'", entry(line, "pair"), 0, 10**9)
+        one_of("'result'", result, (-1, 0, 1))
+        record = GameRecord(game, players, moves, opening, result, pair, line.get("start"))
+        end = record.final.result
+    except AzlabError as error:
+        raise AzlabError(f"{place} is not a game of {game.name} ({because(error)}).") from None
+    if end != result:
+        raise AzlabError(f"{place} says that the game ended {result:+d}, but its moves end {end}.")
     return record

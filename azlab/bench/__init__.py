@@ -14,8 +14,9 @@ class Row:
     group: str  # which part of azlab
     what: str  # what was done
     who: str  # "azlab", or the peer measured beside it
-    figure: float
+    figure: float | None  # None if it could not be measured
     unit: str
+    note: str = ""  # why it could not
 
 
 def on_one_core(rows: Iterable[Row]) -> Iterator[Row]:
@@ -47,8 +48,9 @@ def table(rows: Iterable[Row]) -> str:
             group = row.group
             lines.append(f"\n{group}")
         ours = next((own.figure for own in rows if (own.group, own.what, own.who) == (row.group, row.what, "azlab")), None)
-        ratio = f"  azlab is {ours / row.figure:.1f} x" if ours and row.who != "azlab" else ""
-        lines.append(f"  {row.what:<{width}}  {row.who:<10} {_readable(row.figure):>10} {row.unit}{ratio}")
+        ratio = f"  azlab is {ours / row.figure:.1f} x" if ours and row.figure and row.who != "azlab" else ""
+        said = row.note if row.figure is None else f"{_readable(row.figure):>10} {row.unit}{ratio}"
+        lines.append(f"  {row.what:<{width}}  {row.who:<10} {said}")
     return "\n".join(lines).lstrip()
 
 

@@ -7,10 +7,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from azlab.bench import Row
+from azlab.bench import Row, easy_games
 from azlab.games import game as find
 from azlab.games.game import NO_TRACE, Game
 from azlab.games.kernel import new_rng
+from azlab.search import uct
 
 GAMES: list[tuple[str, dict]] = [
     ("tictactoe", {}),
@@ -51,6 +52,30 @@ def playouts(seconds: float) -> Iterator[Row]:
     for name, options in GAMES:
         speed = moves_per_second(find(name, **options), seconds)
         yield Row("random playouts, one core", label(name, options), "azlab", speed, "moves/s")
+    for what, game in easy_ways():
+        yield Row("random playouts, one core", what, "azlab", moves_per_second(game, seconds), "moves/s")
+    for what, game in [("tictactoe", find("tictactoe")), ("connect4", find("connect4")), *easy_ways()]:
+        yield Row("UCT, what the easy way costs, one core", what, "azlab", simulations_per_second(game, seconds), "simulations/s")
+
+
+def easy_ways() -> Iterator[tuple[str, Game]]:
+    """What the easy way of writing a game costs (docs/new_game.md)."""
+    for name, make in (("tictactoe", easy_games.easy_tictactoe), ("connect4", easy_games.easy_connect4)):
+        yield f"{name}, the easy way", make()
+        yield f"{name}, the easy way, plain Python", make(compiled=False)
+
+
+def simulations_per_second(game: Game, seconds: float) -> float:
+    """Simulations a second of UCT, the best of the searches that fit into `seconds`."""
+    best, simulations = 0.0, 100
+    uct(game.start(), 1)  # compile or load
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        found = uct(game.start(), simulations)
+        best = max(best, found.simulations / found.seconds["search"])
+        if found.seconds["search"] < 0.02:  # too short to time well
+            simulations *= 2
+    return best
 
 
 FIRST_USE = """

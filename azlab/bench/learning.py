@@ -22,7 +22,7 @@ def rows() -> Iterator[Row]:
     config = preset("connect4")
     game = config.rules()
     learner = new_learner(game, config.net, config.loss, 0)
-    group = f"Self-play, Connect 4, {config.search.simulations} simulations a move, {cores()} cores"
+    group = f"Self-play, Connect 4, {config.budget.simulations} simulations a move, {cores()} cores"
     for what, workers, cache in (
         ("one worker", 1, 0),
         ("a worker a core", cores(), 0),
@@ -30,7 +30,7 @@ def rows() -> Iterator[Row]:
     ):
         settings = config.changed({"selfplay.workers": workers, "selfplay.cache": cache}).selfplay
         nets = [learner.evaluator(max(1, cores() // workers)) for _ in range(workers)]
-        play = SelfPlay(game, nets, config.search, settings)
+        play = SelfPlay(game, nets, config.search, config.budget, config.explore, settings)
         play.play(WARM, [0])
         begin = time.perf_counter()
         found = play.play(POSITIONS, [1])

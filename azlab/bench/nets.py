@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from azlab.bench import Row
+from azlab.bench.alone import Alone
 from azlab.bench.search import best_rate
 from azlab.games import game as find
 from azlab.games.game import Game
@@ -33,34 +34,91 @@ def _states(game: Game, count: int = BATCH) -> tuple[np.ndarray, np.ndarray]:
     return states, game.legal_mask(states)
 
 
-def _ways(net: Any, inputs: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Names and calls: the same net run in different ways on a batch."""
+# --- ways to run the same net: each takes the net and a batch of inputs [B, C, H, W] and returns a call without arguments
+
+
+def _as_it_is(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    import torch
+
+    planes = torch.from_numpy(inputs)
+    return lambda: net(planes)
+
+
+def _channels_last(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    import torch
+
+    last = torch.from_numpy(inputs).contiguous(memory_format=torch.channels_last)
+    turned = copy.deepcopy(net).to(memory_format=torch.channels_last)
+    return lambda: turned(last)
+
+
+def _folded(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    from azlab.nets.fast import FastNet
+
+    return _as_it_is(FastNet(net), inputs)
+
+
+def _traced(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    import torch
+
+    from azlab.nets.fast import FastNet
+
+    with warnings.catch_warnings(action="ignore"), torch.no_grad():
+        traced = torch.jit.freeze(torch.jit.trace(FastNet(net).eval(), torch.from_numpy(inputs)))
+    return _as_it_is(traced, inputs)
+
+
+def _bfloat16(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    import torch
+
+    from azlab.nets.fast import FastNet
+
+    half, planes = FastNet(net).bfloat16(), torch.from_numpy(inputs).bfloat16()
+    return lambda: half(planes)
+
+
+def _compiled(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    import torch
+
+    from azlab.nets.fast import FastNet
+
+    return _as_it_is(torch.compile(FastNet(net)), inputs)
+
+
+def _onnx(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
+    import torch
+
+    from azlab.nets.fast import FastNet
+
+    session = _onnx_session(FastNet(net), torch.from_numpy(inputs))
+    return lambda: session.run(None, {"planes": inputs})
+
+
+def _winograd(net: Any, inputs: np.ndarray) -> Callable[[], Any]:
     import torch
 
     from azlab.nets.fast import FastNet
     from azlab.nets.winograd import WinogradNet
 
-    planes = torch.from_numpy(inputs)
-    last = planes.contiguous(memory_format=torch.channels_last)
-    yield "torch as it is", lambda: net(planes)
-    turned = copy.deepcopy(net).to(memory_format=torch.channels_last)
-    yield "+ channels last", lambda: turned(last)
-    folded = FastNet(net)
-    yield "+ batch norms folded, heads joined", lambda: folded(planes)
-    with warnings.catch_warnings(action="ignore"), torch.no_grad():
-        traced = torch.jit.freeze(torch.jit.trace(FastNet(net).eval(), planes))
-    yield "+ traced and frozen", lambda: traced(planes)
-    half = FastNet(net).bfloat16()
-    in_half = planes.bfloat16()
-    yield "+ bfloat16 instead", lambda: half(in_half)
-    if shutil.which("g++"):
-        compiled = torch.compile(FastNet(net))
-        yield "+ torch.compile", lambda: compiled(planes)
-    if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"):
-        session = _onnx_session(FastNet(net), planes)
-        yield "ONNX Runtime, folded and joined", lambda: session.run(None, {"planes": inputs})
     winograd = WinogradNet(FastNet(net), inputs.shape[2], inputs.shape[3], torch.get_num_threads())
-    yield "winograd (azlab's own)", lambda: winograd(inputs)
+    return lambda: winograd(inputs)
+
+
+WAYS: dict[str, Callable[[Any, np.ndarray], Callable[[], Any]]] = {
+    "torch as it is": _as_it_is,
+    "+ channels last": _channels_last,
+    "+ batch norms folded, heads joined": _folded,
+    "winograd (azlab's own)": _winograd,
+}
+# Code that is made for this very processor, or uses instructions of which azlab itself uses none: measured where it may crash.
+RISKY_WAYS: dict[str, Callable[[Any, np.ndarray], Callable[[], Any]]] = {
+    "+ traced and frozen": _traced,
+    "+ bfloat16 instead": _bfloat16,
+}
+if shutil.which("g++"):
+    RISKY_WAYS["+ torch.compile"] = _compiled
+if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"):
+    RISKY_WAYS["ONNX Runtime, folded and joined"] = _onnx
 
 
 def _onnx_session(module: Any, planes: Any) -> Any:
@@ -100,28 +158,58 @@ def rows(seconds: float) -> Iterator[Row]:
     yield from _keras_rows(seconds)
 
 
-def _small_net_rows(seconds: float, threads: int) -> Iterator[Row]:
+def _small_net() -> tuple[Any, np.ndarray]:
+    """The net whose ways are compared, the same in every process, and a batch of inputs [B, C, H, W]."""
     import torch
 
-    from azlab.nets import ResidualConfig, ResidualNet, TorchEvaluator
+    from azlab.nets import ResidualConfig, ResidualNet
     from azlab.nets.encodings import encode
 
     game = find("connect4")
     torch.manual_seed(0)
-    net = ResidualNet(ResidualConfig.for_game(game, **SMALL)).eval()
+    return ResidualNet(ResidualConfig.for_game(game, "single", **SMALL)).eval(), encode(game, _states(game)[0], "single")
+
+
+def _run_of(build: Callable[[Any, np.ndarray], Callable[[], Any]], threads: int) -> Callable[[], int]:
+    """What a child process times: the small net, run in one way."""
+    import torch
+
+    from azlab.nets.threads import set_threads
+
+    set_threads(threads)
+    call = build(*_small_net())
+
+    def run() -> int:
+        with torch.inference_mode():
+            call()
+        return BATCH
+
+    return run
+
+
+def _small_net_rows(seconds: float, threads: int) -> Iterator[Row]:
+    from azlab.nets import TorchEvaluator
+
+    game = find("connect4")
+    net, inputs = _small_net()
     states, legal = _states(game)
-    inputs = encode(game, states, "single")
     group = f"Connect 4 net of 3 blocks x 32 filters, batch {BATCH}, {threads} {'thread' if threads == 1 else 'threads'}"
     evaluator = TorchEvaluator(net, game, "cpu")
-    ways = dict(_ways(net, inputs))
-    ways["TorchEvaluator.forward"] = lambda: evaluator.forward(inputs)
-    ways["TorchEvaluator.evaluate"] = lambda: evaluator.evaluate(states, legal)
-    best = dict.fromkeys(ways, 0.0)
+    calls = {name: build(net, inputs) for name, build in WAYS.items()}
+    calls["TorchEvaluator.forward"] = lambda: evaluator.forward(inputs)
+    calls["TorchEvaluator.evaluate"] = lambda: evaluator.evaluate(states, legal)
+    alone = {name: Alone(_run_of, build, threads) for name, build in RISKY_WAYS.items()}
+    best = dict.fromkeys([*calls, *alone], 0.0)
     for _ in range(ROUNDS):  # in turns, because others use the machine too
-        for name, call in ways.items():
+        for name, call in calls.items():
             best[name] = max(best[name], _rate(call, seconds / ROUNDS))
+        for name, child in alone.items():
+            best[name] = max(best[name], child.rate(seconds / ROUNDS))
+    for child in alone.values():
+        child.close()
     for name, rate in best.items():
-        yield Row(group, name, "azlab", rate, "evaluations/s")
+        lost = alone[name].lost if name in alone else ""
+        yield Row(group, name, "azlab", None if lost else rate, "evaluations/s", lost)
     share = 100 * best["TorchEvaluator.evaluate"] / best["TorchEvaluator.forward"]
     yield Row(group, "evaluate, of its bare forward pass", "azlab", share, "%")
 
@@ -131,7 +219,7 @@ def _each_net_rows(seconds: float) -> Iterator[Row]:
 
     game = find("connect4")
     for name, sizes in RESIDUAL_NETS:
-        net = ResidualNet(ResidualConfig.for_game(game, **sizes))
+        net = ResidualNet(ResidualConfig.for_game(game, "single", **sizes))
         evaluator = TorchEvaluator(net, game)
         for count in (1, BATCH):
             states, legal = _states(game, count)

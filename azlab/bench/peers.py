@@ -27,7 +27,7 @@ def playouts(seconds: float) -> Iterator[Row]:
         ("pgx", "pgx", pgx_moves_per_second, PGX),
     ):
         if importlib.util.find_spec(package) is None:
-            yield Row(GROUP, f"not installed: pip install {name}", name, float("nan"), "")
+            yield Row(GROUP, "all games", name, None, "moves/s", f"not installed: pip install {name}")
             continue
         for ours, theirs in games.items():
             yield Row(GROUP, ours, name, measure(theirs, seconds), "moves/s")

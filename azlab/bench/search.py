@@ -8,7 +8,7 @@ import numpy as np
 from azlab.bench import Row
 from azlab.bench.games import label
 from azlab.games import game as find
-from azlab.search import SearchConfig, Searcher, puct, uct
+from azlab.search import Search, Searcher, puct, uct
 from azlab.search.evaluators import UniformEvaluator
 
 UCT_GAMES: list[tuple[str, dict, int]] = [
@@ -42,7 +42,7 @@ def uct_rows(seconds: float) -> Iterator[Row]:
 def puct_rows(seconds: float) -> Iterator[Row]:
     """PUCT with an evaluator that does nothing, so that only the search counts."""
     game = find("connect4")
-    search = Searcher(game, BATCH, UniformEvaluator(), SearchConfig(simulations=SIMULATIONS))
+    search = Searcher(game, BATCH, UniformEvaluator(), Search(), SIMULATIONS)
     states = game.new_states(BATCH)
 
     def batch() -> int:
@@ -53,11 +53,9 @@ def puct_rows(seconds: float) -> Iterator[Row]:
     group = "PUCT with a null evaluator, Connect 4, one core"
     yield Row(group, f"{BATCH} games x {SIMULATIONS}", "azlab", best_rate(batch, seconds), "simulations/s")
     for leaves in (1, 16):
-        config = SearchConfig(simulations=20_000, leaves=leaves)
 
-        def single(config: SearchConfig = config) -> int:
-            puct(game.start(), UniformEvaluator(), config)
-            return config.simulations
+        def single(leaves: int = leaves) -> int:
+            return puct(game.start(), UniformEvaluator(), budget=20_000, leaves=leaves).simulations  # type: ignore[union-attr]
 
         what = f"one position, {leaves} {'leaf' if leaves == 1 else 'leaves'} at a time"
         yield Row(group, what, "azlab", best_rate(single, seconds), "simulations/s")
@@ -68,7 +66,7 @@ def network_rows() -> Iterator[Row]:
     from azlab.nets import ResidualConfig, ResidualNet, TorchEvaluator
 
     game = find("connect4")
-    net = ResidualNet(ResidualConfig.for_game(game, blocks=3, filters=32, stem=32, head=8))
+    net = ResidualNet(ResidualConfig.for_game(game, "single", blocks=3, filters=32, stem=32, head=8))
     evaluator, inside = TorchEvaluator(net, game, device="cpu", fast="no"), 0.0
     forward = evaluator.forward
 
@@ -80,7 +78,7 @@ def network_rows() -> Iterator[Row]:
         return result
 
     evaluator.forward = timed  # type: ignore[method-assign]
-    search = Searcher(game, BATCH, evaluator, SearchConfig(simulations=SIMULATIONS))
+    search = Searcher(game, BATCH, evaluator, Search(), SIMULATIONS)
     search.start(game.new_states(BATCH))
     search.run(8)
     inside, begin = 0.0, time.perf_counter()

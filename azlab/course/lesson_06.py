@@ -70,8 +70,9 @@ def a_copy_was_trained_on(answer: Any) -> bool | str:
 def a_net_without_mistakes(answer: Any) -> bool | str:
     from azlab.games import game
     from azlab.learning.evaluation import graded
+    from azlab.search.evaluators import Evaluator
 
-    if not hasattr(answer, "evaluate"):
+    if not isinstance(answer, Evaluator):
         return "The answer is an evaluator: an object with evaluate(states, legal), such as learner.evaluator()."
     rules = game("dots_and_boxes", rows=1, cols=3)
     test = graded(rules, "reachable")

@@ -21,19 +21,18 @@ import http.client
 import io
 import json
 import os
-import re
 import ssl
 import tarfile
 import tempfile
 import urllib.error
 import urllib.request
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from azlab.errors import AzlabError
+from azlab.files import expanded, make_own_folder, user_cache
+from azlab.formats.archives import READ_ERRORS, Limits, TooLarge, members, only_text, unpacked
 from azlab.formats.catalogue import CATALOGUE, Dataset
 
 MIRROR_VARIABLE = "AZLAB_DATA_MIRROR"
@@ -44,8 +43,8 @@ Progress = Callable[[int, "int | None"], None]
 
 _CHUNK = 1 << 20
 _TIMEOUT_SECONDS = 60
-# What a damaged archive or a broken line raises while it is read.
-_READ_ERRORS = (OSError, EOFError, zlib.error, tarfile.TarError, zipfile.BadZipFile)
+# Of a download, packed and unpacked: the origin of the 9x9 games is a whole repository.
+_MOST_PACKED, _MOST_UNPACKED, _MOST_FILES = 1 << 29, 1 << 31, 100_000
 
 
 class MissingData(AzlabError, FileNotFoundError):
@@ -60,20 +59,18 @@ class DamagedData(MissingData):
 # Finding
 
 
-def cache_folder() -> Path:
-    """The folder where downloads are kept. It need not exist yet."""
+def cache_folder() -> Path | None:
+    """The folder where downloads are kept. It need not exist yet; where there is no home folder, there is none."""
     if os.environ.get(CACHE_VARIABLE):
-        return Path(os.environ[CACHE_VARIABLE]).expanduser()
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG standard says that a relative path counts as not set.
-    base = Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache"
-    return base / "azlab" / "data"
+        return expanded(os.environ[CACHE_VARIABLE])
+    cache = user_cache()
+    return None if cache is None else cache / "data"
 
 
 def mirror_folder() -> Path | None:
     """The folder that AZLAB_DATA_MIRROR names, or None."""
     value = os.environ.get(MIRROR_VARIABLE)
-    return Path(value).expanduser() if value else None
+    return expanded(value) if value else None
 
 
 def path(name: str) -> Path:
@@ -121,9 +118,8 @@ def _dataset(name: str) -> Dataset:
 
 
 def _candidates(dataset: Dataset) -> list[tuple[str, Path]]:
-    mirror = mirror_folder()
-    places = [("mirror", mirror)] if mirror is not None else []
-    return [(place, folder / dataset.name) for place, folder in [*places, ("cache", cache_folder())]]
+    places = (("mirror", mirror_folder()), ("cache", cache_folder()))
+    return [(place, folder / dataset.name) for place, folder in places if folder is not None]
 
 
 def _how_to_get(dataset: Dataset) -> str:
@@ -144,19 +140,42 @@ def _how_to_get(dataset: Dataset) -> str:
 _verified: dict[str, list[int | str]] = {}
 
 
-def content_checksum(file: Path) -> str:
-    """The sha256 of what is inside a file (see the top of this module)."""
+def content_checksum(file: Path, dataset: Dataset) -> str:
+    """The sha256 of what is inside a file (see the top of this module), unless it is more than the data set's content."""
     if file.name.endswith(".tar.gz"):
-        return _members_checksum(_read_members(file, r".*"))
+        return _members_checksum(_read_members(file, r".*", dataset))
     digest = hashlib.sha256()
-    with gzip.open(file) if file.name.endswith(".gz") else file.open("rb") as stream:
+    with _opened(file, dataset) as stream:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
 
 
-def _members_checksum(members: dict[str, bytes]) -> str:
-    lines = [f"{name} {hashlib.sha256(content).hexdigest()}\n" for name, content in sorted(members.items())]
+@contextlib.contextmanager
+def _opened(file: Path, dataset: Dataset) -> Iterator[IO[bytes]]:
+    """The content of a file that is no archive."""
+    with file.open("rb") as packed:
+        if not file.name.endswith(".gz"):
+            if file.stat().st_size > dataset.content:
+                raise TooLarge(f"it has more than {dataset.content:,} bytes")
+            yield packed
+        else:
+            with unpacked(packed, dataset.content) as stream:
+                yield stream
+
+
+def _limits(dataset: Dataset) -> Limits:
+    """Those of a data set's own archive: beside its content each file has a header or two, and is filled up."""
+    return Limits(dataset.content, dataset.content + 4096 * dataset.files + (1 << 20), 2 * dataset.files + 1000)
+
+
+def _read_members(file: Path, pattern: str, dataset: Dataset) -> dict[str, bytes]:
+    with file.open("rb") as stream:
+        return members(stream, pattern, _limits(dataset))
+
+
+def _members_checksum(files: dict[str, bytes]) -> str:
+    lines = [f"{name} {hashlib.sha256(content).hexdigest()}\n" for name, content in sorted(files.items())]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -169,8 +188,8 @@ def _verify(dataset: Dataset, file: Path) -> None:
         _verified[key] = stamp
         return
     try:
-        found = content_checksum(file)
-    except _READ_ERRORS as error:
+        found = content_checksum(file, dataset)
+    except READ_ERRORS as error:
         found = f"unreadable ({error})"
     if found != dataset.sha256:
         raise DamagedData(
@@ -181,30 +200,35 @@ def _verify(dataset: Dataset, file: Path) -> None:
     _write_stamp(key, stamp)
 
 
-def _stamp_file() -> Path:
-    return cache_folder() / "verified.json"
+def _stamp_file() -> Path | None:
+    folder = cache_folder()
+    return None if folder is None else folder / "verified.json"
 
 
 def _read_stamps() -> dict[str, list[int | str]]:
+    file = _stamp_file()
     try:
-        stamps = json.loads(_stamp_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        stamps = json.loads(file.read_text(encoding="utf-8")) if file is not None else {}
+    except (OSError, ValueError, RecursionError):
         return {}
     return stamps if isinstance(stamps, dict) else {}
 
 
 def _write_stamp(key: str, stamp: list[int | str]) -> None:
+    file = _stamp_file()
+    if file is None:
+        return
     # Stamps only save time, so a cache folder that cannot be written is no reason to fail.
     with contextlib.suppress(OSError):
         text = json.dumps({**_read_stamps(), key: stamp}, indent=1, sort_keys=True)
-        with _written_aside(_stamp_file()) as stream:
+        with _written_aside(file) as stream:
             stream.write(text.encode())
 
 
 @contextlib.contextmanager
 def _written_aside(target: Path) -> Iterator[IO[bytes]]:
     """A stream to a neighbour of `target` that becomes `target` at the end, or disappears after an error."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_own_folder(target.parent)
     handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -236,7 +260,10 @@ def get(name: str, progress: Progress | None = None, web: str = "https://") -> P
     if mirror is not None and (mirror / name).is_file():
         # A download would go unseen behind the mirror's file: say what is wrong with that one instead.
         return path(name)
-    target = cache_folder() / name
+    folder = cache_folder()
+    if folder is None:
+        raise MissingData(f"There is no home folder to keep {name} in: set {CACHE_VARIABLE} to a folder for data sets.")
+    target = folder / name
     try:
         with tempfile.TemporaryFile() as download:
             _fetch(dataset, web + dataset.address, download, progress)
@@ -257,11 +284,13 @@ def _fetch(dataset: Dataset, url: str, download: IO[bytes], progress: Progress |
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
             length = response.headers.get("Content-Length")
-            total = int(length) if length and length.isdigit() else None
+            total = int(length) if length and length.isdecimal() else None
             received = 0
             while chunk := response.read(_CHUNK):
                 download.write(chunk)
                 received += len(chunk)
+                if received > _MOST_PACKED:
+                    raise MissingData(_download_failed(dataset, url, f"it has more than {_MOST_PACKED:,} bytes"))
                 if progress is not None:
                     progress(received, total)
     except (urllib.error.URLError, http.client.HTTPException, ssl.SSLError, ConnectionError, TimeoutError) as error:
@@ -281,19 +310,19 @@ def _repack(dataset: Dataset, download: IO[bytes], target: Path) -> None:
     """Turn the origin's archive into the data set's own file, if the content is what the catalogue expects."""
     try:
         if dataset.members:
-            members = _members_of_stream(download, dataset.members)
-            found, amount = _members_checksum(members), f"{len(members)} games"
+            games = members(download, dataset.members, Limits(dataset.content, _MOST_UNPACKED, _MOST_FILES))
+            found, amount = _members_checksum(games), f"{len(games)} games"
         else:
-            text = _only_text(download)
+            text = only_text(download, dataset.content)
             found, amount = hashlib.sha256(text).hexdigest(), f"{len(text)} bytes"
-    except _READ_ERRORS as error:
+    except READ_ERRORS as error:
         raise DamagedData(_not_as_expected(dataset, f"cannot be unpacked ({error})")) from error
     if found != dataset.sha256:
         raise DamagedData(_not_as_expected(dataset, f"has other content than expected ({amount}, checksum {found})"))
     # No time and no file name in the header, so that the same content packs to the same bytes.
     with _written_aside(target) as stream, gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
         if dataset.members:
-            _write_tar(members, target.name.removesuffix(".tar.gz"), packed)
+            _write_tar(games, target.name.removesuffix(".tar.gz"), packed)
         else:
             packed.write(text)
 
@@ -305,41 +334,9 @@ def _not_as_expected(dataset: Dataset, problem: str) -> str:
     )
 
 
-def _only_text(download: IO[bytes]) -> bytes:
-    """The one text file of a zip archive."""
-    with zipfile.ZipFile(download) as archive:
-        # Archives made on a Mac carry a hidden twin of each file.
-        names = [name for name in archive.namelist() if name.endswith(".txt") and not name.startswith("__MACOSX/")]
-        if len(names) != 1:
-            raise zipfile.BadZipFile(f"one text file was expected, found {len(names)}")
-        return archive.read(names[0])
-
-
-def _read_members(file: Path, pattern: str) -> dict[str, bytes]:
-    with file.open("rb") as stream:
-        return _members_of_stream(stream, pattern)
-
-
-def _members_of_stream(stream: IO[bytes], pattern: str) -> dict[str, bytes]:
-    """Base name and content of the files in a tar archive whose full names match. Nothing is unpacked to disk."""
-    wanted = re.compile(pattern)
-    members: dict[str, bytes] = {}
-    with tarfile.open(fileobj=stream, mode="r:gz") as archive:
-        for member in archive:
-            if member.isfile() and wanted.fullmatch(member.name):
-                content = archive.extractfile(member)
-                assert content is not None
-                # Only the base name counts: the folder is a matter of how somebody packed it.
-                name = member.name.rpartition("/")[2]
-                data = content.read()
-                if members.setdefault(name, data) != data:
-                    raise tarfile.TarError(f"two different files are called {name}")
-    return members
-
-
-def _write_tar(members: dict[str, bytes], folder: str, stream: gzip.GzipFile) -> None:
+def _write_tar(games: dict[str, bytes], folder: str, stream: gzip.GzipFile) -> None:
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name, content in sorted(members.items()):
+        for name, content in sorted(games.items()):
             # A new TarInfo has time 0, owner 0 and mode 644: nothing of this computer gets in.
             member = tarfile.TarInfo(f"{folder}/{name}")
             member.size = len(content)
@@ -370,17 +367,18 @@ def connect4_positions(name: str) -> Iterator[Connect4Position]:
     file = path(name)
     if not name.startswith("connect4/") or not name.endswith(".txt.gz"):
         raise AzlabError(f"{name} holds no Connect 4 positions; choose one of {', '.join(_named('connect4/', '.gz'))}.")
-    return _connect4_lines(file)
+    return _connect4_lines(file, CATALOGUE[name])
 
 
-def _connect4_lines(file: Path) -> Iterator[Connect4Position]:
+def _connect4_lines(file: Path, dataset: Dataset) -> Iterator[Connect4Position]:
     # Few different answers occur, so their tuples are shared: a million positions then fit in little memory.
     answers: dict[str, tuple[int, ...]] = {}
-    with gzip.open(file, "rt", encoding="ascii") as lines:
+    with _opened(file, dataset) as stream, io.TextIOWrapper(stream, encoding="ascii", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             # Split at single spaces: the line of the empty board starts with one, its first field is "".
             fields = line.rstrip("\n").split(" ")
-            if len(fields) < 3 or fields[2] not in ("0", "1", "2") or not fields[1].isdigit():
+            is_columns = len(fields) >= 3 and set(fields[0]) | set(fields[1]) <= set("1234567") and 1 <= len(fields[1]) <= 7
+            if not is_columns or fields[2] not in ("0", "1", "2"):
                 raise DamagedData(f"Line {number} of {file} is not 'moves best-columns result': {line!r}.")
             best = answers.get(fields[1])
             if best is None:
@@ -393,8 +391,8 @@ def sgf_games(name: str) -> Iterator[tuple[str, str]]:
     file = path(name)
     if not name.startswith("go/"):
         raise AzlabError(f"{name} holds no Go games; choose one of {', '.join(_named('go/', '.tar.gz'))}.")
-    members = _read_members(file, r".*\.sgf")
-    return ((member, _decode(members[member])) for member in sorted(members))
+    games = _read_members(file, r".*\.sgf", CATALOGUE[name])
+    return ((member, _decode(games[member])) for member in sorted(games))
 
 
 def _named(start: str, end: str) -> list[str]:

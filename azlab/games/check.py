@@ -5,9 +5,11 @@ import pickle
 
 import numpy as np
 
-from azlab.errors import IllegalMove
+from azlab.errors import AzlabError, IllegalMove
 from azlab.games.game import NO_TRACE, Game, Position, Symmetry
 from azlab.games.kernel import new_rng
+from azlab.games.packed import as_bytes
+from azlab.games.validity import possible
 
 
 class RuleViolation(AssertionError):
@@ -18,11 +20,13 @@ def check_game(game: Game, games: int, seed: int) -> None:
     """Play `games` random games with moves drawn from `seed` and verify every promise of the contract on the way."""
     _check_names(game)
     _check_symmetry_tables(game)
-    rng = np.random.default_rng(seed)
+    rng, final = np.random.default_rng(seed), game.start()
     for _ in range(games):
         final = _check_one_game(game, rng)
         for symmetry in game.symmetries:
             _check_symmetry(final, symmetry)
+    some = np.concatenate([position.state for position in final.path()])
+    check_altered(game, altered(some, rng, 256), rng)
     _check_playouts(game, seed)
 
 
@@ -75,6 +79,7 @@ def _check_position(position: Position) -> None:
     _require(fields["to_move"] in (0, 1), "The seat to move is neither 0 nor 1.", position)
     _require(fields["result"] in (-1, 0, 1), "The result is not -1, 0 or +1.", position)
     _require(position.over or fields["result"] == 0, "There is a result before the end.", position)
+    _check_possible(game, state, "A position of a game")
     _require(bool(position.legal_actions) != position.over, "Legal moves must exist until the game is over.", position)
     dirty = np.full((1, *game.planes_shape), np.nan, np.float32)
     game.kernels.encode(state, dirty)
@@ -90,9 +95,19 @@ def _check_position(position: Position) -> None:
     game.kernels.legal(state, full)
     _require(np.flatnonzero(full[0]).tolist() == position.legal_actions, "The legal mask is not fully written.", position)
     _require(state.tobytes() == position.state.tobytes(), "Asking for moves or planes changed the state.", position)
-    for copied in (copy.copy(position), copy.deepcopy(position), pickle.loads(pickle.dumps(position))):
+    for copied in (copy.copy(position), copy.deepcopy(position), _pickled(position)):
         _require(copied == position and hash(copied) == hash(position), "A copy differs.", position)
         _require(copied.moves == position.moves, "A copy lost its moves.", position)
+
+
+def _pickled(position: Position) -> Position:
+    try:
+        return pickle.loads(pickle.dumps(position))
+    except (pickle.PicklingError, AttributeError) as error:
+        raise RuleViolation(
+            f"A position cannot be sent to another process ({error}): define the game and its functions at the top level of "
+            "a file or notebook, and make the game anew after changing one."
+        ) from None
 
 
 def _check_refused(position: Position, action: int) -> None:
@@ -140,3 +155,41 @@ def _check_playouts(game: Game, seed: int) -> None:
     game.kernels.playout(alone, rng, NO_TRACE)
     _require(alone.tobytes() == final[-1:].tobytes(), "A playout depends on its neighbours in the batch.")
     _require(game.playout(final, seed + 1).tobytes() == final.tobytes(), "A playout changed a finished game.")
+
+
+def _check_possible(game: Game, states: np.ndarray, what: str) -> None:
+    try:
+        game.validate(states)
+    except AzlabError as error:
+        raise RuleViolation(f"{what} is refused by `validate`: {error}") from None
+
+
+def altered(states: np.ndarray, rng: np.random.Generator, count: int, bytes_each: int = 1) -> np.ndarray:
+    """`count` copies of some of `states`, each with so many bytes replaced by random ones or by a neighbouring number."""
+    raw = as_bytes(states[rng.integers(len(states), size=count)])
+    for _ in range(bytes_each):
+        place = np.arange(count), rng.integers(raw.shape[1], size=count)
+        raw[place] = np.where(rng.random(count) < 0.5, rng.integers(256, size=count), raw[place] + rng.choice([1, 255], count))
+    return raw.view(states.dtype).reshape(-1)
+
+
+def check_altered(game: Game, states: np.ndarray, rng: np.random.Generator, most: int = 32) -> int:
+    """See that damaged states do no harm: `validate` refuses them, or they can be played to the end by the rules.
+
+    Of those not refused at most `most` are played; return how many. Of a game without `faults` none is.
+    """
+    if type(game).faults is Game.faults:
+        return 0
+    kept = states[possible(game, states)][:most]
+    going = kept.copy()
+    while len(going):
+        legal = game.legal_mask(going)
+        _require((legal.any(axis=1) != going["over"]).all(), "`validate` accepts a state without a move that is not over.")
+        _require(np.isfinite(game.encode(going)).all(), "`validate` accepts a state that cannot be encoded.")
+        going = going[~going["over"]]
+        if len(going):
+            game.kernels.play(going, game.random_actions(going, rng))
+            _check_possible(game, going, "A state that follows from an accepted one")
+    if len(kept):
+        _check_possible(game, game.playout(kept, int(rng.integers(2**32))), "The end of a playout")
+    return len(kept)

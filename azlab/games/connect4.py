@@ -12,6 +12,7 @@ from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Area, Picture
+from azlab.games.validity import Faults, other_options
 
 DTYPE = state_dtype(
     ("stones", np.uint64, (2,)),  # the stones of each seat
@@ -121,6 +122,39 @@ class Connect4(Game):
         states = np.zeros(count, DTYPE)
         states["rows"], states["cols"] = self.rows, self.cols
         return states
+
+    def faults(self, states: np.ndarray) -> Faults:
+        yield from other_options(self, states, ("rows", "cols"))
+        height, ply, mover = self.rows + 1, states["ply"], states["to_move"]
+        bottoms = [1 << col * height for col in range(self.cols)]
+        cells = np.uint64(sum(((1 << self.rows) - 1) * bottom for bottom in bottoms))
+        taken = states["stones"][:, 0] | states["stones"][:, 1]
+        yield "stones lie outside the board", taken & ~cells != 0
+        yield "stones of both seats lie in one cell", states["stones"][:, 0] & states["stones"][:, 1] != 0
+        # adding one at the bottom of a column carries up to its first free cell: a stone above that one has none below it
+        yield "stones hang in the air", (taken + np.uint64(sum(bottoms))) & taken != 0
+        yield "ply is not the number of stones", np.bitwise_count(taken) != ply
+        yield "stones are too many of one seat", np.bitwise_count(states["stones"][:, 0]) != (ply + 1) // 2
+        yield "to_move is the seat that has just moved", mover != ply % 2
+        rows = np.arange(len(states))
+        last = states["stones"][rows, 1 - mover]
+        has_won = self._four(last)
+        yield "stones of the seat to move have a four", self._four(states["stones"][rows, mover])
+        # the last stone lies on top of a column, and before it there was no four
+        tops = [
+            (taken + np.uint64(bottom)) >> np.uint64(1) & last & np.uint64(bottom * ((1 << self.rows) - 1)) for bottom in bottoms
+        ]
+        yield "stones have fours that no one stone completes", has_won & np.all([self._four(last & ~top) for top in tops], axis=0)
+        yield "over is not what the board says", states["over"] != (has_won | (ply == self.max_length))
+        yield "result is not what the board says", states["result"] != has_won * (2 * mover - 1)
+
+    def _four(self, stones: np.ndarray) -> np.ndarray:
+        """`has_four` of many, uint64 [B]: bool [B]."""
+        found = np.zeros(len(stones), np.bool_)
+        for step in (1, self.rows, self.rows + 1, self.rows + 2):
+            pairs = stones & (stones >> np.uint64(step))
+            found |= pairs & (pairs >> np.uint64(2 * step)) != 0
+        return found
 
     def move_name(self, action: int) -> str:
         return str(action + 1)

@@ -6,6 +6,8 @@ from azlab.errors import AzlabError
 from azlab.games.game import Game
 from azlab.games.packed import as_words
 
+MOST_BYTES = 4 * 10**9  # of the states one move after those of a ply
+
 
 def _words(states: np.ndarray) -> np.ndarray:
     """The bytes of each state as uint64 [B, words], for sorting; words that are the same everywhere are left out."""
@@ -88,12 +90,13 @@ def solve(game: Game, states: np.ndarray, limit: int = 100_000_000) -> list[tupl
     layers = []
     known = 0
     while len(states):
+        known += len(states)
+        moves = int(game.legal_mask(states[-1:]).sum()) * len(states)  # about
+        if known > limit or moves * game.dtype.itemsize > MOST_BYTES:
+            raise AzlabError(f"{game!r} has more than {min(limit, known):,} positions here, too many to try them all.")
         following, parents = children(game, states)
         merged, group = distinct(following)
         layers.append((states, parents, group))
-        known += len(states)
-        if known > limit:
-            raise AzlabError(f"{game!r} has more than {limit:,} positions here, too many to try them all.")
         states = merged
     solved: list[tuple[np.ndarray, np.ndarray]] = []
     values = np.empty(0)

@@ -16,6 +16,7 @@ from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Area, Picture
+from azlab.games.validity import Faults
 
 
 def dtype(rows: int, cols: int) -> np.dtype:
@@ -180,6 +181,24 @@ class DotsAndBoxes(Game):
     def new_states(self, count: int = 1) -> np.ndarray:
         return np.zeros(count, self.dtype)
 
+    def faults(self, states: np.ndarray) -> Faults:
+        lines, boxes, ply = states["lines"], states["boxes"], states["ply"]
+        yield "lines has a number that is neither 0 nor 1", ((lines < 0) | (lines > 1)).any(axis=(1, 2))
+        yield "lines has a line where the board has none", lines[:, ::2, -1].any(axis=1)
+        yield "ply is not the number of lines drawn", lines.sum(axis=(1, 2)) != ply
+        closed = self._closed(lines)
+        yield "boxes has a negative number", (boxes < 0).any(axis=1)
+        yield "boxes are not as many as the lines enclose", boxes.sum(axis=1) != closed
+        # every line ends a turn but those that close a box; of two boxes it is not known whether one line closed both
+        yield "to_move is the other seat", (closed < 2) & (states["to_move"] != (ply - closed) % 2)
+        yield "over is not what the board says", states["over"] != (ply == self.max_length)
+        yield "result is not what the boxes say", states["result"] != np.sign(boxes[:, 0] - boxes[:, 1]) * states["over"]
+
+    def _closed(self, lines: np.ndarray) -> np.ndarray:
+        """How many boxes `lines` [B, 2 * rows + 1, cols + 1] enclose: int64 [B]."""
+        across, down = lines[:, ::2, :-1], lines[:, 1::2]
+        return (across[:, :-1] & across[:, 1:] & down[:, :, :-1] & down[:, :, 1:]).sum(axis=(1, 2))
+
     def normal_form(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.num_actions > 64:
             raise AzlabError(f"Positions of up to 64 lines can be turned to a normal form; this board has {self.num_actions}.")
@@ -190,6 +209,12 @@ class DotsAndBoxes(Game):
         chosen = np.empty(len(states), np.int64)
         turn_to_normal(plain, turns, chosen)
         return plain, turns[chosen]
+
+    def from_normal_form(self, states: np.ndarray) -> np.ndarray:
+        played, closed = states.copy(), self._closed(states["lines"])
+        played["boxes"][:, 0] = closed
+        played["to_move"] = (states["ply"] - closed) % 2
+        return played
 
     def move_name(self, action: int) -> str:
         row, col = cell_of_action(action, self.cols)

@@ -11,6 +11,8 @@ board. Facts every kernel respects:
 - "over" is separate from the result; the result is that of seat 0 (+1, 0, -1), never "for whoever moved";
 - every game ends after at most `max_length` moves.
 
+Kernels do not check their input; `Game.validate` does, for states that come from outside.
+
 `Game.check()` plays random games and verifies all of this. For people there is `Position`.
 """
 
@@ -23,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from azlab.errors import AzlabError, IllegalMove
+from azlab.games import validity
 from azlab.games.kernel import new_rng
 from azlab.games.picture import Area, Picture
 
@@ -89,6 +92,7 @@ class Game:
     """A game with its options fixed. Subclasses set the attributes below and define the methods marked so."""
 
     name: ClassVar[str]
+    loaded_as: ClassVar[str] = ""  # "othello.py:Othello", if the class came from a file or package of the user's
     seats: ClassVar[tuple[str, str]]  # what the two players are called
     move_help: str  # one clause on how moves are named, for error messages
 
@@ -145,7 +149,20 @@ class Game:
         """Cut a line of moves into names; here at spaces and commas."""
         return text.replace(",", " ").split()
 
+    def faults(self, states: np.ndarray) -> validity.Faults:
+        """What may be wrong with the game's own fields: yield a clause that names the field, and bool [B], in which of `states`.
+
+        The four common fields are in order when this is called, and a later check may rely on those before it. Let no state pass
+        that leads a kernel out of an array or round for ever.
+        """
+        yield from ()
+
     # --- the same for all games -------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> str:
+        """What `azlab.game` finds it by."""
+        return self.loaded_as or self.name
 
     def start(self) -> "Position":
         """The starting position."""
@@ -159,8 +176,24 @@ class Game:
         return position
 
     def position(self, state: np.ndarray) -> "Position":
-        """Show one state of an array (`states[i:i+1]` or `states[i]`) as a position without a past."""
+        """Show one state of an array (`states[i:i+1]` or `states[i]`) as a position without a past, if it is possible."""
+        self.validate(state)
+        if np.size(state) != 1:
+            raise AzlabError(f"A position shows one state, not {np.size(state)}.")
         return Position(self, np.array(state, dtype=self.dtype).reshape(1))
+
+    def validate(self, states: np.ndarray, normal_form: bool = False) -> None:
+        """Raise a sentence unless every one of `states` (a record or an array of them) is possible by the rules.
+
+        Options and all that follows from the board are recomputed. What a state does not tell (whether moves lead to its board)
+        is not asked. `normal_form`: the states must be as `normal_form` makes them.
+        """
+        if not normal_form:
+            return validity.validate(self, states)
+        played = self.from_normal_form(states)
+        validity.validate(self, played)
+        if len(states) and self.normal_form(played)[0].tobytes() != states.tobytes():
+            raise AzlabError(f"These states of {self!r} are not in normal form.")
 
     def action(self, name: str) -> int:
         """The action called `name`; capitals matter only where the game's own notation uses them."""
@@ -196,6 +229,10 @@ class Game:
             f"In {self.name} what is still to come depends on more than the board; it cannot be learnt for the margin."
         )
 
+    def from_normal_form(self, states: np.ndarray) -> np.ndarray:
+        """For each state in normal form, [B], one that a game can have and that has this normal form."""
+        return self.normal_form(states)[0]
+
     def random_actions(self, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A legal action for each state, all with equal chances: int64 [B]."""
         legal = self.legal_mask(states)
@@ -220,7 +257,7 @@ class Game:
         check_game(self, games, seed)
 
     def __repr__(self) -> str:
-        return f"azlab.game({', '.join([repr(self.name), *(f'{k}={v!r}' for k, v in self.options.items())])})"
+        return f"azlab.game({', '.join([repr(self.spec), *(f'{k}={v!r}' for k, v in self.options.items())])})"
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.options == self.options  # type: ignore[attr-defined]

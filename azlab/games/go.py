@@ -15,6 +15,7 @@ from azlab.games.game import Kernels, Position, state_dtype
 from azlab.games.go_board import GoBoardGame, handicap_cells
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.stones import EMPTY, area, is_safe_eye, may_place, place_stone, point_of
+from azlab.games.validity import Faults, other_options
 
 
 def dtype(size: int, history: int) -> np.dtype:
@@ -316,6 +317,33 @@ class Go(GoBoardGame):
         if self.handicap_cells:
             self._put(states, self.handicap_cells, [], to_move=1)
         return states
+
+    def faults(self, states: np.ndarray) -> Faults:
+        yield from super().faults(states)
+        yield from other_options(self, states, ("komi", "max_moves"))
+        ply, passes, over = states["ply"], states["passes"], states["over"]
+        yield "passes is not 0, 1 or 2", (passes < 0) | (passes > 2)
+        yield "ko is a point though the last move was a pass", (passes > 0) & (states["ko"] != 0)
+        yield "over is not what passes and ply say", over != ((passes == 2) | (ply == self.max_length))
+        leads = np.zeros(len(states))
+        lead(states, leads)
+        yield "result is not what the board says", over & (states["result"] != np.sign(leads))
+        if self.ko != "simple":
+            yield from self._memory_faults(states)
+
+    def _memory_faults(self, states: np.ndarray) -> Faults:
+        """Of the fields that superko has more: situational, hash and history."""
+        yield from other_options(self, states, ("situational",))
+        where, ply, history = stones.points(self.size), states["ply"].astype(np.int64), states["history"]
+        board = states["board"][:, where]
+        keys = np.where(board == EMPTY, np.uint64(0), KEYS[np.minimum(board, 1), where])
+        yield "hash is not that of the board", states["hash"] != np.bitwise_xor.reduce(keys, axis=1)
+        turn = np.where(states["to_move"] == 1, KEYS[2, 0], np.uint64(0)) * np.uint64(self.ko == "situational")
+        now, rows, moves = states["hash"] ^ turn, np.arange(len(states)), np.arange(history.shape[1])
+        yield "history does not end with the board", history[rows, ply] != now
+        yield "history goes on after the last move", (history.astype(np.bool_) & (moves > ply[:, None])).any(axis=1)
+        is_again = ((history == now[:, None]) & (moves < ply[:, None])).any(axis=1)
+        yield "history has the board already, which superko forbids", is_again & (states["passes"] == 0)
 
     def _put(self, states: np.ndarray, black: list[int], white: list[int], to_move: int) -> None:
         """Set stones on the cells of fresh states."""

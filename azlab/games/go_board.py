@@ -8,7 +8,8 @@ from azlab.errors import AzlabError, whole_number
 from azlab.games import grid
 from azlab.games.game import Game, Position, Symmetry
 from azlab.games.picture import Area, Picture
-from azlab.games.stones import EMPTY, points
+from azlab.games.stones import EMPTY, empty_board, look_at, points
+from azlab.games.validity import Faults, other_options
 
 
 def star_lines(size: int) -> list[int]:
@@ -80,6 +81,23 @@ class GoBoardGame(Game):
 
     size: int
     handicap_cells: list[int] = []  # stones on the board at the start
+
+    def faults(self, states: np.ndarray) -> Faults:
+        """Of the fields that both have: stride, board and ko. A position may have no past: a ko point at ply 0."""
+        yield from other_options(self, states, ("stride",))
+        where, board = points(self.size), np.ascontiguousarray(states["board"])
+        border = np.delete(np.arange(board.shape[1]), where)
+        yield "board has stones beyond its edge", (board[:, border] != empty_board(self.size)[border]).any(axis=1)
+        yield (
+            "board has a point that is neither empty nor a seat's",
+            ((board[:, where] < 0) | (board[:, where] > EMPTY)).any(axis=1),
+        )
+        ko = states["ko"].astype(np.int64)
+        yield "ko is no point of the board", (ko != 0) & ~np.isin(ko, where)
+        stands, is_right = np.empty(len(states), np.bool_), np.empty(len(states), np.bool_)
+        look_at(board, ko, states["to_move"].astype(np.int64), self.size + 1, stands, is_right)
+        yield "board has a chain without a liberty", ~stands
+        yield "ko is a point where no stone was just taken", ~is_right
 
     def move_name(self, action: int) -> str:
         if action == self.size * self.size:

@@ -2,6 +2,7 @@
 
 import re
 import string
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from azlab.games.picture import Picture
 GO_LETTERS = string.ascii_lowercase.replace("i", "")  # Go leaves out the letter i
 
 
-def cell_name(cell: int, rows: int, cols: int, letters: str = string.ascii_lowercase) -> str:
+def cell_name(cell: int, rows: int, cols: int, letters: Sequence[str] = string.ascii_lowercase) -> str:
     """Column letter and row number, row 1 at the bottom: "a1" is the lower left corner."""
     return f"{letters[cell % cols]}{rows - cell // cols}"
 

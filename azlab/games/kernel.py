@@ -8,11 +8,10 @@ Numba notices when the file of a kernel changes, but not when a kernel of *anoth
 only kernels of their own file and of the files in `SHARED`, and the cache folder is named after the contents of those.
 """
 
-import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -21,12 +20,14 @@ import numba
 import numpy as np
 from numba.core import config, event
 
+from azlab.files import make_own_folder, user_cache
+from azlab.games.kernel_cache import KernelCache, obstacle
 from azlab.watching import watcher
 
-SHARED = ("kernel.py", "stones.py")
+SHARED = ("kernel.py", "kernel_cache.py", "stones.py")
 
 
-def _cache_dir() -> Path:
+def _cache_dir() -> Path | None:
     """The folder for compiled kernels, named by the shared files; in NUMBA_CACHE_DIR if set, else in the user's cache."""
     digest = hashlib.sha256()
     for name in SHARED:
@@ -34,54 +35,55 @@ def _cache_dir() -> Path:
     if os.environ.get("NUMBA_CACHE_DIR"):
         root = Path(os.environ["NUMBA_CACHE_DIR"])
     else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "azlab" / "kernels"
+        home = user_cache()
+        if home is None:
+            return None
+        root = home / "kernels"
     return root / digest.hexdigest()[:12]
 
 
-def _is_writable(folder: Path) -> bool:
+def _works(folder: Path | None) -> bool:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if folder is None or obstacle(folder):
+            return False
+        make_own_folder(folder)
+        return not obstacle(folder)  # nor was there anything made by somebody else in the meantime
     except OSError:
         return False
-    return os.access(folder, os.W_OK)
 
 
-CACHE_DIR = _cache_dir()
-CACHE_WORKS = _is_writable(CACHE_DIR)  # if not, kernels are compiled anew by every process; `azlab doctor` says so
+CACHE_DIR = _cache_dir()  # None where there is no home folder
+CACHE_WORKS = _works(CACHE_DIR)  # if not, kernels are compiled anew by every process; `azlab doctor` says so
 JIT = not config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
 _announced: dict[str, bool] = {}  # module with kernels: whether its compilation was announced
 
 
-@contextlib.contextmanager
-def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Numba reads its cache folder when a function is decorated; put it back for the user's own functions."""
-    before = config.CACHE_DIR  # type: ignore[attr-defined]
-    config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before  # type: ignore[attr-defined]
-
-
-def kernel(function: Callable, fastmath: bool | set[str] = False, inline: bool = False) -> Callable[..., Any]:
+def kernel(
+    function: Callable, fastmath: bool | set[str] = False, inline: bool = False, careful: bool = False
+) -> Callable[..., Any]:
     """Compile `function` with Numba at its first call and keep the machine code on disk.
 
     `fastmath` names liberties with floating-point numbers that Numba may take; rules and searches take none. `inline` puts a
-    copy of the machine code into every kernel that calls this one.
+    copy of the machine code into every kernel that calls this one. `careful` checks every index and division, as Python does.
     """
     file = Path(function.__code__.co_filename)
     if file.name not in SHARED:
         _announced[function.__module__] = False
     is_cached = CACHE_WORKS and file.is_file()  # a function typed into a notebook has no file to watch
-    return _compiled(function, is_cached, fastmath, inline)
+    return _compiled(function, is_cached, fastmath, inline, careful)
 
 
-def _compiled(function: Callable, is_cached: bool, fastmath: bool | set[str] = False, inline: bool = False) -> Callable[..., Any]:
-    """`error_model="numpy"` drops the check for division by zero, which no rule needs."""
-    with _numba_cache_in(CACHE_DIR):
-        return numba.njit(function, cache=is_cached, nogil=True, error_model="numpy", fastmath=fastmath, forceinline=inline)
+def _compiled(
+    function: Callable, is_cached: bool, fastmath: bool | set[str] = False, inline: bool = False, careful: bool = False
+) -> Callable[..., Any]:
+    """`error_model="numpy"` drops the check for division by zero, which no rule of ours needs."""
+    checks = {"error_model": "python", "boundscheck": True} if careful else {"error_model": "numpy"}
+    made: Any = numba.njit(function, nogil=True, fastmath=fastmath, forceinline=inline, **checks)
+    if JIT and is_cached and CACHE_DIR is not None and function.__closure__ is None:
+        made._cache = KernelCache(function, CACHE_DIR)
+    return made
 
 
 _specialised: dict[tuple, Callable] = {}
@@ -92,7 +94,8 @@ def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
 
     This is how one search loop calls the rules of any game at full speed. A closure over the kernels would do the same, but
     Numba never finds closures over kernels in its disk cache. So the template's code gets globals of its own, and a name
-    that tells all kernels it calls and the contents of their files, for the cache to know it by.
+    that tells all kernels it calls and the contents of their files, for the cache to know it by. If one of the kernels is plain
+    Python (a game that Numba cannot compile), the template is plain Python too.
     """
     key = (template, *sorted(kernels.items()))
     if key not in _specialised:
@@ -111,7 +114,8 @@ def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
         function = FunctionType(template.__code__, {**template.__globals__, **kernels}, name, template.__defaults__)
         function.__qualname__, function.__module__, function.__doc__ = name, template.__module__, template.__doc__
         _announced.setdefault(template.__module__, False)
-        _specialised[key] = _compiled(function, CACHE_WORKS and has_files)
+        can_compile = all(hasattr(other, "py_func") for other in kernels.values())
+        _specialised[key] = _compiled(function, CACHE_WORKS and has_files) if can_compile else function
     return _specialised[key]
 
 
@@ -129,6 +133,12 @@ for _type in (numba.types.Record, numba.types.NestedArray):
     _type.mangling_args = property(_symbol_of_type)  # type: ignore[method-assign, assignment]
 
 
+def tell(sentence: str) -> None:
+    """Tell the user something about compiling, where it does not disturb."""
+    # in a notebook that runs by itself it goes to the log, so that stored outputs do not depend on the cache
+    print(f"azlab: {sentence}", file=sys.__stderr__ if watcher() == "unwatched" else sys.stderr, flush=True)
+
+
 class _CompileNotice(event.Listener):
     """Says once for each module that its kernels are being compiled, so that nobody takes the wait for a hang."""
 
@@ -137,9 +147,8 @@ class _CompileNotice(event.Listener):
         if _announced.get(module) is False:
             _announced[module] = True
             name = module.rpartition(".")[2]
-            notice = f"azlab: compiling {name} for this machine; it takes some seconds, once."
-            # in a notebook that runs by itself it goes to the log, so that stored outputs do not depend on the cache
-            print(notice, file=sys.__stderr__ if watcher() == "unwatched" else sys.stderr, flush=True)
+            how_often = "once" if CACHE_WORKS else "at every start (`azlab doctor` says why)"
+            tell(f"compiling {name} for this machine; it takes some seconds, {how_often}.")
 
     def on_end(self, event: event.Event) -> None:
         pass

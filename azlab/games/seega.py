@@ -18,6 +18,8 @@ from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Area, Picture
+from azlab.games.seega_states import state_faults
+from azlab.games.validity import Faults
 
 EMPTY = -1
 NONE = -1  # no stone is in the middle of a capturing chain
@@ -298,6 +300,14 @@ def lead(states, leads):
         leads[i] = (np.int64(states[i].stones[0]) - states[i].stones[1]) / (cells - 1)
 
 
+@kernel
+def look_at(states, is_mobile, is_chaining):
+    """Write whether the player to move can step, and whether the stone of a chain can go on capturing: bool [B] each."""
+    for i in range(len(states)):
+        is_mobile[i] = can_move(states[i], states[i].to_move)
+        is_chaining[i] = states[i].chain != NONE and can_go_on(states[i], states[i].chain)
+
+
 class Seega(Game):
     """Seega. Cells are named by row letter and column number, A1 at the upper left, as in S4.
 
@@ -372,6 +382,9 @@ class Seega(Game):
         states["explicit_pass"] = self.options["blocked"] == "pass"
         states["least"] = self.options["least_stones"]
         return states
+
+    def faults(self, states: np.ndarray) -> Faults:
+        return state_faults(self, states, look_at)
 
     def from_diagram(self, diagram: str, to_move: int = 0) -> Position:
         """A position of the moving phase drawn with X (seat 0), O (seat 1) and . (empty), a line for each row from the top."""

@@ -13,6 +13,7 @@ from azlab.games.game import Kernels, Position, state_dtype
 from azlab.games.go_board import GoBoardGame
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.stones import all_have_liberties, is_eye, liberties, may_place, place_stone, point_of
+from azlab.games.validity import Faults
 
 
 def dtype(size: int) -> np.dtype:
@@ -67,6 +68,16 @@ def look_ahead(state, marks, stack):
     if blocked or state.ply == 2 * size * size:
         state.over = True
         state.result = np.sign(eyes(state.board, 0, state.stride) - eyes(state.board, 1, state.stride))
+
+
+@kernel
+def look_again(states):
+    """Forget what `look_ahead` found out, and find it out again."""
+    marks, stack = np.zeros(len(states[0].board), np.int64), np.empty(len(states[0].board), np.int64)
+    for i in range(len(states)):
+        states[i].over = False
+        states[i].result = 0
+        look_ahead(states[i], marks, stack)
 
 
 @kernel
@@ -166,6 +177,13 @@ class SimpleGo(GoBoardGame):
         states["board"] = stones.empty_board(self.size)
         states["stride"] = self.size + 1
         return states
+
+    def faults(self, states: np.ndarray) -> Faults:
+        yield from super().faults(states)
+        again = states.copy()
+        look_again(again)
+        for name in ("must_pass", "over", "result"):
+            yield f"{name} is not what the board says", states[name] != again[name]
 
     def from_diagram(self, diagram: str, to_move: int = 0) -> Position:
         """A position drawn with X (black), O (white) and . (empty), a line for each row from the top."""

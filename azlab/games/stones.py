@@ -189,3 +189,29 @@ def all_have_liberties(board, stride, marks, stack):
         if board[point] < EMPTY and liberties(board, point, 1, stride, marks, stack) == 0:
             return False
     return True
+
+
+@kernel
+def is_ko(board, point, taker, stride):
+    """Whether `taker` may just have taken a lone stone on `point` with a stone that could be taken back there."""
+    if not is_eye(board, point, taker, stride):
+        return False
+    for step in (1, -1, stride, -stride):
+        if board[point + step] != taker:
+            continue
+        enclosed = 0
+        for other in (1, -1, stride, -stride):
+            near = board[point + step + other]
+            enclosed += near == 1 - taker or near == BORDER
+        if enclosed == 3:
+            return True
+    return False
+
+
+@kernel
+def look_at(boards, kos, to_move, stride, stands, is_right):
+    """For boards int8 [B, length] write whether each can stand, and whether its ko point (0 for none) is one: bool [B] each."""
+    marks, stack = np.zeros(boards.shape[1], np.int64), np.empty(boards.shape[1], np.int64)
+    for i in range(len(boards)):
+        stands[i] = all_have_liberties(boards[i], stride, marks, stack)
+        is_right[i] = kos[i] == 0 or is_ko(boards[i], kos[i], 1 - to_move[i], stride)

@@ -8,6 +8,7 @@ from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Picture
+from azlab.games.validity import Faults
 
 EMPTY = -1
 DTYPE = state_dtype(("board", np.int8, (9,)))  # EMPTY or the seat whose mark is there, row by row from the top
@@ -95,6 +96,18 @@ class TicTacToe(Game):
         states = np.zeros(count, DTYPE)
         states["board"] = EMPTY
         return states
+
+    def faults(self, states: np.ndarray) -> Faults:
+        board, ply, mover = states["board"], states["ply"], states["to_move"]
+        yield "board has a cell that is neither empty nor a seat's", ((board < EMPTY) | (board > 1)).any(axis=1)
+        marks = [(board == seat).sum(axis=1) for seat in (0, 1)]
+        yield "ply is not the number of marks on the board", marks[0] + marks[1] != ply
+        yield "board has too many marks of one seat", marks[0] != (ply + 1) // 2
+        yield "to_move is the seat that has just moved", mover != ply % 2
+        lines = [(board[:, LINES] == seat).all(axis=2).any(axis=1) for seat in (0, 1)]
+        yield "board has a line of the seat to move", np.where(mover == 0, lines[0], lines[1])
+        yield "over is not what the board says", states["over"] != (lines[0] | lines[1] | (ply == 9))
+        yield "result is not what the board says", states["result"] != lines[0].astype(np.int8) - lines[1]
 
     def move_name(self, action: int) -> str:
         return grid.cell_name(action, 3, 3)

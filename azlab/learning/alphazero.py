@@ -1,41 +1,45 @@
 """AlphaZero: play, train, gate, evaluate, repeat. One loop for all games, nets and variants; the variants are settings.
 
     from azlab.learning import AlphaZero, preset
-    run = AlphaZero(preset("tictactoe"), "runs/tictactoe")
+    run = AlphaZero.from_config(preset("tictactoe"), "runs/tictactoe")
     run.train()
+
+Any game and any network can be handed in: AlphaZero(game, TorchLearner(game, net, loss), config, folder).
 
 Killed at any moment, the same call goes on after the last finished iteration, with the same network, optimiser, window,
 unfinished games and Elo. Random numbers are drawn from the seed, the iteration and the purpose, so a resumed run on a CPU
 equals one that was never interrupted.
 """
 
+import contextlib
 import functools
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from azlab.arena.agents import PuctAgent, ready
+from azlab.arena.agents import PuctAgent, close, ready
 from azlab.arena.agents import agent as agent_by_name
 from azlab.arena.elo import fit
 from azlab.arena.match import match
-from azlab.errors import AzlabError, one_of
+from azlab.errors import AzlabError
+from azlab.files import load_arrays
 from azlab.games.game import Game
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import Graded, graded, network_accuracy, search_accuracy
-from azlab.learning.first_games import first_player, play_first_games
 from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
+from azlab.learning.made_of import check_same, described, with_objects
+from azlab.learning.parts import Parts, complete, parts_of
+from azlab.learning.progress import counter
 from azlab.learning.replay import Replay
-from azlab.learning.run_folder import RunFolder
+from azlab.learning.run_folder import BRING_BACK, RunFolder
 from azlab.learning.schedules import linear
 from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
+from azlab.nets.kinds import is_torch, new_net
 from azlab.nets.threads import cores
-from azlab.search.config import SearchConfig
-from azlab.search.evaluators import RestEvaluator
+from azlab.search.evaluators import RestEvaluator, refresh
 
 # Called as progress(what is being done, steps done, steps in all); after an iteration as
 # progress("iteration", iteration, iterations, **metrics).
@@ -48,18 +52,11 @@ def silent(what: str, done: int, total: int, **metrics: Any) -> None:
 
 
 def new_learner(game: Game, net: dict[str, Any], loss: LossConfig, seed: int) -> Learner:
-    """The learner that a config's [net] describes."""
-    sizes = dict(net)
-    kind = sizes.pop("kind", "residual")
-    if kind == "residual":
-        return TorchLearner(game, sizes, loss, seed)
-    from azlab.nets import keras_nets
-
-    keras_nets.load_keras().utils.set_random_seed(seed)
-    if kind == "dots_and_boxes":
-        encoding = str(one_of("the net's encoding", sizes.pop("encoding", "lines"), ("lines", "lines_and_score")))
-        return KerasLearner(game, keras_nets.dots_and_boxes_net(**sizes, **game.options), encoding, loss, seed)
-    return KerasLearner(game, keras_nets.seega_net(**sizes), "signed", loss, seed)
+    """The learner that a config's [net] describes, with weights drawn from `seed`."""
+    made, encoding = new_net(game, net, seed)
+    if is_torch(made):
+        return TorchLearner(game, made, loss, encoding=encoding)
+    return KerasLearner(game, made, loss, seed, encoding=encoding)
 
 
 def trained_learner(folder: RunFolder, config: AlphaZeroConfig, iteration: int) -> Learner:
@@ -76,25 +73,55 @@ def evaluator_of(learner: Learner, config: AlphaZeroConfig, threads: int | None 
 
 
 class AlphaZero:
-    """A training run in a folder. `config` may be left out to go on with the folder's own."""
+    """A training run in a folder.
+
+    game, learner: any; None takes those that the config names. A run that was begun with objects goes on with the same ones.
+    config: None goes on with the folder's own; what it says of game, options, net and loss gives way to what is handed in
+    """
 
     def __init__(
-        self, config: AlphaZeroConfig | None, folder: str | Path, progress: Progress | None = None, command: str = ""
+        self,
+        game: Game | None,
+        learner: Learner | None,
+        config: AlphaZeroConfig | None,
+        folder: str | Path,
+        progress: Progress | None = None,
+        command: str = "",
+        parts: Parts | None = None,
     ) -> None:
+        if isinstance(game, AlphaZeroConfig):
+            raise AzlabError(
+                "AlphaZero takes (game, learner, config, folder); of a config alone AlphaZero.from_config(config, folder)."
+            )
         self.folder = RunFolder(folder)
-        self.config = config if config is not None else self.folder.config()
+        self.config = with_objects(config if config is not None else self.folder.config(), game, learner)
         self.progress = progress or silent
         self.command = command  # that began the run, for the record
-        self.game = self.config.rules()
+        self.game = game or (learner.game if learner else self.config.rules())
+        self._given = learner
+        self.parts = parts or parts_of(self.config)
         self._test: Graded | None = None
         self._start()
 
+    @classmethod
+    def from_config(
+        cls,
+        config: AlphaZeroConfig | None,
+        folder: str | Path,
+        progress: Progress | None = None,
+        command: str = "",
+        parts: Parts | None = None,
+    ) -> "AlphaZero":
+        """A run whose game and network are those that the config names; without one, those of the folder."""
+        return cls(None, None, config, folder, progress, command, parts)
+
     def _start(self) -> None:
-        """The state of a run before its first iteration."""
-        self.learner = new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
+        """The state of a run before its first iteration, but for the weights of a learner that was handed in."""
+        self.learner = self._given or new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
         self.evaluators = [evaluator_of(self.learner, self.config, max(1, cores() // workers)) for _ in range(workers)]
-        self.selfplay = SelfPlay(self.game, self.evaluators, self.config.search, self.config.selfplay)
+        settings = self.config.search, self.config.budget, self.config.explore, self.config.selfplay
+        self.selfplay = SelfPlay(self.game, self.evaluators, *settings, self.parts)
         self.replay = Replay(self.game, self.config.training.merge)
         self.iteration = 0
         self.metrics: list[dict[str, Any]] = []
@@ -105,9 +132,11 @@ class AlphaZero:
     def train(self) -> list[dict[str, Any]]:
         """Run all iterations that are still to be done; return the metrics of all."""
         with self.folder.locked():
-            self.folder.begin(self.config)
+            self.folder.begin(self.config, self.parts)
+            check_same(self.folder.path, described(self.game, self.learner, self.config))
             if self.command:
                 self.folder.set_command(self.command)
+            self._keep_first_weights()
             self.folder.go_back(self.folder.iteration())
             self.resume()
             self._prepare_evaluation()
@@ -122,17 +151,35 @@ class AlphaZero:
             self._start()
             self._take_over(done)
         self.metrics = self.folder.metrics()
+        if [row["iteration"] for row in self.metrics] != list(range(1, done + 1)):
+            raise AzlabError(f"{self.folder.path / 'metrics.jsonl'} is damaged: not every iteration has its line. {BRING_BACK}")
+
+    def _keep_first_weights(self) -> None:
+        """A learner that was handed in began with weights that nothing else can make again."""
+        files = self.folder.net_file(0, self.learner.suffix), self.folder.optimiser_file(0)
+        if self._given is None or self.folder.iteration():
+            return
+        if files[1].is_file():  # written last
+            self.learner.load(*files)
+            self._refresh()
+        else:
+            self.learner.save(*files)
 
     def _take_over(self, done: int) -> None:
         if done == 0:
             return
         for iteration in range(1, done + 1):
             self.progress("reading games", iteration, done)
-            self.replay.add(self.folder.load_games(iteration, self.game))
+            with self.folder.remedy(iteration) if iteration == done else contextlib.nullcontext():
+                self.replay.add(self.folder.load_games(iteration, self.game))
             self.replay.trim(self._window(iteration))
-        self.learner.load(self.folder.net_file(done, self.learner.suffix), self.folder.optimiser_file(done))
-        for worker, kept in zip(self.selfplay.workers, self.folder.unfinished(done), strict=True):
-            worker.resume(kept)
+        with self.folder.remedy(done):
+            self.learner.load(self.folder.net_file(done, self.learner.suffix), self.folder.optimiser_file(done))
+            files = self.folder.unfinished_files(done)
+            if len(files) != len(self.selfplay.workers):
+                raise AzlabError(f"The last checkpoint in {self.folder.path} lacks files of unfinished games.")
+            for worker, file in zip(self.selfplay.workers, files, strict=True):
+                worker.resume(load_arrays(file, worker.most_bytes), file)
         self._refresh()
         self.iteration = done
 
@@ -175,23 +222,21 @@ class AlphaZero:
 
     def _refresh(self) -> None:
         for evaluator in self.evaluators:
-            if hasattr(evaluator, "refresh"):
-                evaluator.refresh()
+            refresh(evaluator)
 
     # --- play -----------------------------------------------------------------------------------------------------
 
     def _play(self, iteration: int) -> dict[str, Any]:
         """Self-play until enough examples are there; they go into the window and to disk."""
         config, found = self.config.selfplay, nothing_collected(self.game)
-        if iteration == 1 and config.first_player:
-            report = self._counter("playing first games", config.first_games)
-            found = play_first_games(self.game, config, self._seed(iteration, PLAY), report)
+        if iteration == 1 and self.parts.first_examples is not None:
+            found = self.parts.first_examples(self.game, config, self._seed(iteration, PLAY), self.progress)
             fresh = self.replay.add(found.examples)
             self.folder.save_games(iteration, found.examples)
             return _facts_of_play(found, fresh)
         counted, fresh, rounds = 0, 0, 0
         while counted < config.positions:
-            report = self._counter("playing", config.positions, counted)
+            report = counter(self.progress, "playing", config.positions, counted)
             part = self.selfplay.play(config.positions - counted, [*self._seed(iteration, PLAY), rounds], report)
             new = self.replay.add(part.examples)
             found, fresh, rounds = together(self.game, [found, part]), fresh + new, rounds + 1
@@ -200,18 +245,6 @@ class AlphaZero:
                 raise AzlabError("Fewer than 1 in 100 positions played are new: this game is explored. Set count_new = false.")
         self.folder.save_games(iteration, found.examples)
         return _facts_of_play(found, fresh)
-
-    def _counter(self, what: str, total: int, done: int = 0) -> Callable[[int], None]:
-        """A function for several threads that adds up what they have done and reports it."""
-        lock = Lock()
-
-        def report(count: int) -> None:
-            nonlocal done
-            with lock:  # listeners need not be made for threads
-                done = min(done + count, total)
-                self.progress(what, done, total)
-
-        return report
 
     # --- train ----------------------------------------------------------------------------------------------------
 
@@ -240,34 +273,27 @@ class AlphaZero:
 
     # --- gate and evaluation --------------------------------------------------------------------------------------
 
-    def _player(self, evaluator: Any, search: SearchConfig, name: str, seed: int) -> PuctAgent:
-        """A network as a player of matches: no noise, always the best move; random openings make the games differ."""
-        search = replace(
-            search, noise=0.0, cap_probability=1.0, forced_playouts=0.0, leaves=1, temperature=((0, 0.0),), drawn_plies=0
-        )
-        return PuctAgent(evaluator, search, name, seed)
+    def _player(self, evaluator: Any, name: str, seed: int, in_gate: bool = False) -> PuctAgent:
+        """A network as a player of matches: in the gate with self-play's search, else with that of tests."""
+        config, parts = self.config, self.parts
+        if in_gate:
+            return PuctAgent(evaluator, config.search, config.budget, name, seed, searcher=parts.searcher)
+        return PuctAgent(evaluator, config.test_search, config.evaluation.simulations, name, seed, searcher=parts.test_searcher)
 
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
-        return evaluator_of(trained_learner(self.folder, self.config, iteration), self.config, cores())
+        found = self.learner.version(self.folder.net_file(iteration, self.learner.suffix), cores())
+        return RestEvaluator(found, self.game) if self.config.search.margin else found
 
     def _gate(self, iteration: int) -> dict[str, Any]:
-        """Let the new network play the best so far; if it does not win, go back (S3, S4; AlphaGo Zero)."""
+        """Let the new network play the best so far; if it does not win, go back (AlphaGo Zero)."""
         best = next((row["iteration"] for row in reversed(self.metrics) if row.get("accepted")), None)
         if best is None:
             return {"accepted": True, "gate_score": None}
         config, seed = self.config.gate, self.config.seed + iteration
-        search = replace(self.config.search, simulations=config.simulations or self.config.search.simulations)
-        new = self._player(self.evaluators[0], search, f"version {iteration}", seed)
-        old = self._player(self._version(best), search, f"version {best}", seed + 1)
-        report = functools.partial(self.progress, "gate")
-        if config.new_plays == "second":
-            played = match(old, new, config.games, self.game, openings=0, seed=seed, progress=report, swap_seats=False)
-            score = (played.losses + played.draws / 2) / config.games
-        else:
-            played = match(new, old, config.games, self.game, seed=seed, progress=report)
-            score = played.score
-        self._check_complete(played)
+        new = self._player(self.evaluators[0], f"version {iteration}", seed, in_gate=True)
+        old = self._player(self._version(best), f"version {best}", seed + 1, in_gate=True)
+        score = self.parts.gate(new, old, self.game, config, seed, functools.partial(self.progress, "gate"))
         accepted = score >= config.score
         if not accepted:
             self.learner.load(self.folder.net_file(best, self.learner.suffix))
@@ -282,19 +308,16 @@ class AlphaZero:
         if self._test is not None:
             row |= self._accuracy(self._test)
         seed = 1000 * self.config.seed + iteration
-        search = self.config.test_search
-        me = self._player(self.evaluators[0], search, f"version {iteration}", seed)
+        me = self._player(self.evaluators[0], f"version {iteration}", seed)
         opponents = self._opponents(seed)
         evaluated = [old["iteration"] for old in self.metrics if "elo" in old][-config.earlier :] if config.earlier else []
-        opponents += [self._player(self._version(old), search, f"version {old}", seed + 1) for old in evaluated]
+        opponents += [self._player(self._version(old), f"version {old}", seed + 1) for old in evaluated]
         for opponent in opponents:
             report = functools.partial(self.progress, f"playing {opponent.name}")
             try:
-                played = match(me, opponent, config.games, self.game, seed=seed, progress=report)
+                played = complete(match(me, opponent, config.games, self.game, seed=seed, progress=report))
             finally:
-                if hasattr(opponent, "close"):
-                    opponent.close()
-            self._check_complete(played)
+                close(opponent)
             result = [played.wins, played.draws, played.losses]
             self.folder.add_match({"iteration": iteration, "player": me.name, "opponent": opponent.name, "result": result})
             if opponent.name in config.opponents:
@@ -303,21 +326,14 @@ class AlphaZero:
             row["elo"] = self._elo(me.name)
         return row
 
-    def _check_complete(self, played: Any) -> None:
-        if not played.complete:  # a match catches Ctrl-C and returns what it has
-            raise KeyboardInterrupt
-
     def _opponents(self, seed: int) -> list[Any]:
         """The agents of the config, ready to play."""
         return [ready(agent_by_name(name, seed), self.game) for name in self.config.evaluation.opponents]
 
     def _prepare_evaluation(self) -> None:
         """Find positions and opponents before the first iteration, not after it: what is wrong with them is said at once."""
-        if self.config.selfplay.first_player:
-            first_player(self.game, self.config.selfplay)
         for opponent in self._opponents(0):
-            if hasattr(opponent, "close"):
-                opponent.close()
+            close(opponent)
         config = self.config.evaluation
         if config.positions and self._test is None:
             self.progress("grading positions", 0, 1)
@@ -325,8 +341,9 @@ class AlphaZero:
 
     def _accuracy(self, test: Graded) -> dict[str, float]:
         known = network_accuracy(self.evaluators[0], test)
-        report = self._counter("testing", len(test.states))
-        return known | search_accuracy(self.evaluators, test, self.config.test_search, 0, report)
+        report = counter(self.progress, "testing", len(test.states))
+        settings = self.config.test_search, self.config.evaluation.simulations, 0, report, self.parts.test_searcher
+        return known | search_accuracy(self.evaluators, test, *settings)
 
     def _elo(self, name: str) -> float | None:
         """The player's Elo from all matches so far; the first version, or the first opponent, stands at 0."""
@@ -343,7 +360,7 @@ class AlphaZero:
 
 
 def _facts_of_play(found: Collected, fresh: int) -> dict[str, Any]:
-    """What is worth knowing of a stretch of self-play. Cost is S5's: milliseconds a move times moves (section 3.3)."""
+    """What is worth knowing of a stretch of self-play."""
     return {
         "games": found.games,
         "examples": found.examples.size,

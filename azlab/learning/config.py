@@ -2,19 +2,21 @@
 
 import dataclasses
 import json
+import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
-from azlab.errors import AzlabError, one_of, whole_number
+from azlab.errors import AzlabError, finite_number, whole_number
+from azlab.files import reproduction_files
 from azlab.games.game import Game
 from azlab.learning.learner import LossConfig
+from azlab.learning.old_configs import renewed
 from azlab.learning.schedules import Points, check_points, linear, stepped
 from azlab.learning.selfplay import SelfPlayConfig
-from azlab.search.config import SearchConfig
-
-NETS = ("residual", "dots_and_boxes", "seega")
+from azlab.nets.kinds import check_kind
+from azlab.search.config import Budget, Explore, Search
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,9 @@ class TrainingConfig:
     passes: Points = ((1, 1.0),)
     # how often an iteration goes through the window, by iteration, in straight lines
     window: Points = ((1, 2_000_000),)
-    # examples kept, by iteration, growing in straight lines (S5's slow window: ((5, 500_000), (12, 2_000_000)))
+    # examples kept, by iteration, growing in straight lines, as in ((5, 500_000), (12, 2_000_000))
     merge: float = 0.0
-    # weight of a repeated position's new targets; 0 keeps every repetition as an example (S5 section 3.6.1: 0.8)
+    # weight of a repeated position's new targets; 0 keeps every repetition as an example
     rate: Points = ((1, 0.02),)
     # learning rate by iteration, in steps
     rate_cycle: Points = ()
@@ -64,22 +66,14 @@ class GateConfig:
     """A match between the new network and the best one so far; a new network that does not win goes back to the best."""
 
     score: float = 0.0
-    # points a game that the new network needs (AlphaGo Zero 0.55, S4 0.6); 0 plays no such match
+    # points a game that the new network needs (AlphaGo Zero: 0.55); 0 plays no such match
     games: int = 50
-    simulations: int = 0
-    # of both players' searches; 0 as in self-play
-    new_plays: str = "both"
-    # "both" seats from random openings, or always "second" and from the start of the game, as in the program of source S3; on 3x3
-    # boxes the second player wins by force, so this makes new networks look better than they are
 
     def __post_init__(self) -> None:
         if not isinstance(self.score, int | float) or not 0 <= self.score <= 1:
             raise AzlabError(f"The gate's score lies between 0 and 1, not {self.score!r}.")
-        one_of("new_plays", self.new_plays, ("both", "second"))
         whole_number("games", self.games, 2, 10**6)
-        if self.new_plays == "both":
-            _check_even("The gate's games", self.games)
-        whole_number("simulations", self.simulations, 0, 10**7)
+        _check_even("The gate's games", self.games)
 
 
 @dataclass(frozen=True)
@@ -92,6 +86,8 @@ class EvaluationConfig:
     # "reachable", "random", or a data set of graded positions such as "connect4/hard_test.txt.gz"; "" tests on none
     count: int = 1000
     # positions tested; 0 for all
+    simulations: int = 100
+    # a move in tests and matches, by [test_search]; also of the trained player
     opponents: tuple[str, ...] = ()
     # agents to play matches with, such as "uct:1000"
     earlier: int = 0
@@ -100,7 +96,7 @@ class EvaluationConfig:
     # of each match
 
     def __post_init__(self) -> None:
-        for name, low in (("every", 1), ("count", 0), ("earlier", 0), ("games", 2)):
+        for name, low in (("every", 1), ("count", 0), ("simulations", 1), ("earlier", 0), ("games", 2)):
             whole_number(name, getattr(self, name), low, 10**7)
         _check_even("The games of a match", self.games)
         if not isinstance(self.opponents, tuple | list) or not all(isinstance(name, str) for name in self.opponents):
@@ -120,39 +116,40 @@ class AlphaZeroConfig:
     options: dict[str, Any] = field(default_factory=dict)
     # of the game, e.g. rows = 2
     net: dict[str, Any] = field(default_factory=dict)
-    # kind = "residual" (torch; sizes as in ResidualConfig), or a Keras net of azlab.nets.keras_nets with its arguments
-    search: SearchConfig = field(
-        default_factory=lambda: SearchConfig(64, cpuct_base=0.0, noise=0.25, noise_alpha_base=10.0, temperature=((0, 1.0),))
-    )
-    # of self-play
-    test_search: SearchConfig = field(default_factory=lambda: SearchConfig(100, cpuct_base=0.0))
-    # of tests and evaluation matches
+    # kind = "residual" or another of azlab.nets.kinds, with its sizes; `encoding` says how it sees a state (azlab.nets.encodings)
+    search: Search = field(default_factory=lambda: Search(cpuct_base=0.0))
+    explore: Explore = field(default_factory=lambda: Explore(0.25, noise_alpha_base=10.0, temperature=((0, 1.0),)))
+    budget: Budget = field(default_factory=lambda: Budget(64))
+    # these three of self-play
+    test_search: Search = field(default_factory=lambda: Search(cpuct_base=0.0))
+    # of tests and evaluation matches, `evaluation.simulations` a move
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     gate: GateConfig = field(default_factory=GateConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    parts: dict[str, Any] = field(default_factory=dict)
+    # program = a source in `reproductions/` whose search, targets, gate or first games are used, with its settings
     iterations: int = 10
     hours: float = 0.0
     # stop after the iteration in which so much time is used up; 0 for no limit
     seed: int = 0
 
     def __post_init__(self) -> None:
-        one_of("the net's kind", self.net.get("kind", "residual"), NETS)
+        check_kind(self.net.get("kind", "residual"))
         if self.search.margin != self.test_search.margin:
             raise AzlabError(
                 "A network learns the result or the margin, not both: set `margin` in [search] and [test_search] alike."
             )
         whole_number("iterations", self.iterations, 1, 10**6)
         whole_number("seed", self.seed, 0, 2**31)
-        if not isinstance(self.hours, int | float) or self.hours < 0:
-            raise AzlabError(f"hours must be a number from 0 on, not {self.hours!r}.")
+        finite_number("hours", self.hours, 0)
 
     def rules(self) -> Game:
-        """The game with its options."""
-        from azlab.games import game
+        """The game with its options; one that is code in a file must have been loaded before (`azlab.game`)."""
+        from azlab.games import known_game
 
-        return game(self.game, **self.options)
+        return known_game(self.game, **self.options)
 
     def to_toml(self) -> str:
         """The config as a TOML file that `from_toml` reads."""
@@ -162,18 +159,24 @@ class AlphaZeroConfig:
             if dataclasses.is_dataclass(value):
                 value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value)}
             if isinstance(value, dict):
-                sections.append("\n".join([f"\n[{item.name}]", *(f"{key} = {_toml(entry)}" for key, entry in value.items())]))
+                sections.append(
+                    "\n".join([f"\n[{item.name}]", *(f"{_toml_key(key)} = {_toml(entry)}" for key, entry in value.items())])
+                )
             else:
                 plain.append(f"{item.name} = {_toml(value)}")
         return "\n".join([*plain, *sections]) + "\n"
 
     @classmethod
     def from_toml(cls, text: str, where: str = "The config") -> "AlphaZeroConfig":
-        """Read a config; what it leaves out keeps its default, what it should not have is named."""
+        """Read a config, also one of an older version; what it leaves out keeps its default, what it should not have is named."""
         try:
-            return _build(cls, tomllib.loads(text), where)
-        except tomllib.TOMLDecodeError as error:
+            values = tomllib.loads(text)
+            repr(values)  # refuses numbers of thousands of digits now, not in the midst of a sentence about them
+        except ValueError as error:
             raise AzlabError(f"{where} is no TOML file: {error}.") from None
+        except RecursionError:
+            raise AzlabError(f"{where} holds lists within lists within lists, too deep to be read.") from None
+        return build(cls, renewed(values, where), where)
 
     @classmethod
     def load(cls, path: str | Path) -> "AlphaZeroConfig":
@@ -184,12 +187,15 @@ class AlphaZeroConfig:
             raise AzlabError(f"{path} cannot be read: {error}.") from None
 
     def changed(self, settings: dict[str, Any]) -> "AlphaZeroConfig":
-        """With other values, by name: {"search.simulations": 100, "iterations": 20}."""
+        """With other values, by name: {"budget.simulations": 100, "iterations": 20}."""
         text = tomllib.loads(self.to_toml())
         for name, value in settings.items():
             section, dot, key = name.rpartition(".")
-            (text.setdefault(section, {}) if dot else text)[key] = value
-        return _build(type(self), text, "The config")
+            place = text.setdefault(section, {}) if dot else text
+            if not isinstance(place, dict):
+                raise AzlabError(f"{section} is one setting and has no parts such as {name}: write {section}={value}.")
+            place[key] = value
+        return build(type(self), text, "The config")
 
 
 def differences(one: AlphaZeroConfig, other: AlphaZeroConfig) -> list[str]:
@@ -205,25 +211,37 @@ def differences(one: AlphaZeroConfig, other: AlphaZeroConfig) -> list[str]:
     return names
 
 
-PRESETS = Path(__file__).parent / "presets"
+ANY_GAME = "any_game"  # the settings of games that have no preset of their own
+
+
+def _presets() -> dict[str, Path]:
+    files = [*(Path(__file__).parent / "presets").glob("*.toml"), *reproduction_files("presets/*.toml")]
+    return {path.stem: path for path in sorted(files)}
 
 
 def presets() -> list[str]:
-    """The names of the configs that ship with azlab."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+    """The names of the configs that ship with azlab and its reproductions."""
+    return sorted(_presets().keys() - {ANY_GAME})
 
 
 def preset(name: str) -> AlphaZeroConfig:
     """A config that ships with azlab, such as "tictactoe"."""
-    if name not in presets():
+    found = _presets().get(name)
+    if found is None:
         raise AzlabError(f"There is no preset {name!r}; there are {', '.join(presets())}.")
-    return AlphaZeroConfig.load(PRESETS / f"{name}.toml")
+    return AlphaZeroConfig.load(found)
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else _toml(key)
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
+        if not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise AzlabError(f"A config file holds text, and {value!r} is not text in any language.")
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML has the escapes of JSON
     if isinstance(value, tuple | list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
@@ -234,7 +252,7 @@ def _toml(value: Any) -> str:
     raise AzlabError(f"A config file holds numbers, texts and lists of them, not {value!r}.")
 
 
-def _build(kind: Any, values: dict[str, Any], where: str) -> Any:
+def build(kind: Any, values: dict[str, Any], where: str) -> Any:
     """A dataclass from plain values, lists becoming tuples; unknown names and wrong types are sentences."""
     hints = get_type_hints(kind)
     given: dict[str, Any] = {}
@@ -244,7 +262,7 @@ def _build(kind: Any, values: dict[str, Any], where: str) -> Any:
         if dataclasses.is_dataclass(hints[name]):
             if not isinstance(value, dict):
                 raise AzlabError(f"{where}: {name} is a section, not {value!r}.")
-            given[name] = _build(hints[name], value, f"{where}, section [{name}]")
+            given[name] = build(hints[name], value, f"{where}, section [{name}]")
         else:
             given[name] = _fitting(value, hints[name], f"{where}: {name}")
     try:

@@ -1,12 +1,11 @@
 """How good is a network? Measured on positions whose best moves are known, and in matches.
 
-MCTS accuracy is S5's measure (section 3.3): a search without noise takes the most visited move, and is right if a perfect player
+MCTS accuracy: a search without noise takes the most visited move, and is right if a perfect player
 could have taken it. Network accuracy asks the policy alone.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import replace
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.games.count import children, distinct
 from azlab.games.game import Game
-from azlab.search.config import SearchConfig
+from azlab.search.config import Budget, Search
 from azlab.search.puct import Searcher
 
 BATCH = 256  # positions searched at once
@@ -122,28 +121,29 @@ def accuracy_of(answers: tuple[np.ndarray, ...], test: Graded) -> dict[str, floa
 def search_moves(
     evaluators: Sequence[Any],
     states: np.ndarray,
-    config: SearchConfig,
+    search: Search,
+    budget: Budget | int,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
+    searcher: type[Searcher] = Searcher,
 ) -> np.ndarray:
     """The most visited move of each state, chance deciding among equals, int64 [N]; one thread for each evaluator."""
-    config = replace(config, noise=0.0, cap_probability=1.0, reuse_tree=False, leaves=1)
     game, stop = evaluators[0].game, Event()
 
-    def search(evaluator: Any, rows: np.ndarray) -> np.ndarray:
+    def moves_of(evaluator: Any, rows: np.ndarray) -> np.ndarray:
         moves = np.empty(len(rows), np.int64)
         for start in range(0, len(rows), BATCH):
             if stop.is_set():
                 break
             part = rows[start : start + BATCH]
-            searcher = Searcher(game, len(part), evaluator, config, seed=int(part[0]))
-            searcher.start(states[part])
-            searcher.run()
+            found = searcher(game, len(part), evaluator, search, budget, seed=int(part[0]))
+            found.start(states[part])
+            found.run()
             rng = np.random.default_rng([seed, int(part[0])])
             for g in range(len(part)):
-                visits = searcher.root_visits(g)
+                visits = found.root_visits(g)
                 moves[start + g] = (
-                    searcher.choose(g, 0) if config.gumbel or config.solve else rng.choice(np.flatnonzero(visits == visits.max()))
+                    found.choose(g, 0) if search.gumbel or search.solve else rng.choice(np.flatnonzero(visits == visits.max()))
                 )
             if progress is not None:
                 progress(len(part))
@@ -152,7 +152,7 @@ def search_moves(
     chosen = np.empty(len(states), np.int64)
     with ThreadPoolExecutor(len(evaluators)) as pool:
         parts = np.array_split(np.arange(len(states)), len(evaluators))
-        futures = [pool.submit(search, evaluator, part) for evaluator, part in zip(evaluators, parts, strict=True)]
+        futures = [pool.submit(moves_of, evaluator, part) for evaluator, part in zip(evaluators, parts, strict=True)]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
@@ -163,17 +163,23 @@ def search_moves(
 
 
 def search_accuracy(
-    evaluators: Sequence[Any], test: Graded, config: SearchConfig, seed: int = 0, progress: Callable[[int], None] | None = None
+    evaluators: Sequence[Any],
+    test: Graded,
+    search: Search,
+    budget: Budget | int,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+    searcher: type[Searcher] = Searcher,
 ) -> dict[str, float]:
     """MCTS accuracy, the share of moves that keep the result, and where it is known what a move gives away in the mean."""
-    moves = search_moves(evaluators, test.states, config, seed, progress)
+    moves = search_moves(evaluators, test.states, search, budget, seed, progress, searcher)
     rows = np.arange(len(moves))
     found = {"mcts_accuracy": float(test.best[rows, moves].mean()), "holding_accuracy": float(test.holding[rows, moves].mean())}
     return found | ({"mean_loss": float(test.lost[rows, moves].mean())} if test.lost.shape[1] else {})
 
 
 def own_positions(
-    evaluators: Sequence[Any], config: SearchConfig, games: int, random_plies: int = 0, seed: int = 0
+    evaluators: Sequence[Any], search: Search, budget: Budget | int, games: int, random_plies: int = 0, seed: int = 0
 ) -> np.ndarray:
     """The positions met in `games` games that the evaluators' searches play against themselves: an array of records.
 
@@ -190,7 +196,7 @@ def own_positions(
             actions[is_random] = game.random_actions(states[is_random], rng)
         if not is_random.all():
             met.append(states[~is_random].copy())
-            actions[~is_random] = search_moves(evaluators, states[~is_random], config, int(rng.integers(2**31)))
+            actions[~is_random] = search_moves(evaluators, states[~is_random], search, budget, int(rng.integers(2**31)))
         game.kernels.play(states, actions)
         going = ~states["over"]
         states, left = states[going], left[going] - 1

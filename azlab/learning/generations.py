@@ -22,6 +22,7 @@ from azlab.errors import AzlabError, one_of, whole_number
 from azlab.files import load_arrays, save_arrays, write_aside
 from azlab.games.count import distinct
 from azlab.games.game import Game
+from azlab.intact import check_arrays, parsed, sealed, unsealed
 from azlab.learning.afterstates import AfterstateNet, ValueAgent, against_every_line
 from azlab.nets.keras_nets import load_keras, value_net
 from azlab.nets.weights import load_keras_weights, save_keras
@@ -193,7 +194,8 @@ class ValueGenerations(AfterstateNet):
             "game": repr(self.game), "filters": self.filters, "seed": self.seed, "random": self._rng.bit_generator.state,
             "history": self.history, "losses": self.losses,
         }  # fmt: skip
-        write_aside(folder / STATE, lambda aside: aside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8"))
+        text = json.dumps(sealed(content), indent=1) + "\n"
+        write_aside(folder / STATE, lambda aside: aside.write_text(text, encoding="utf-8"))
         for old in folder.glob("optimiser_*.npz"):
             if old.stem != f"optimiser_{self.generation}":
                 old.unlink()
@@ -201,18 +203,16 @@ class ValueGenerations(AfterstateNet):
     def load(self, folder: str | Path) -> None:
         """Go on where `save` left off; the game, the network and the seed must be the same."""
         folder = Path(folder)
-        try:
-            content = json.loads((folder / STATE).read_text(encoding="utf-8"))
-            kept = (content["game"], tuple(content["filters"]), content["seed"])
-            random, history, losses = content["random"], list(content["history"]), list(content["losses"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise AzlabError(f"There is no training to go on with in {folder} ({error}).") from None
+        kept, random, history, losses = _state(folder)
         if kept != (repr(self.game), self.filters, self.seed):
             raise AzlabError(f"{folder} holds a training of {kept[0]} with seed {kept[2]}. Name another folder.")
+        file, variables = folder / f"optimiser_{len(history)}.npz", self._optimiser.variables
+        wanted = {f"{k}": (variable.numpy().dtype, tuple(variable.shape)) for k, variable in enumerate(variables)}
+        numbers = load_arrays(file, sum(variable.numpy().nbytes for variable in variables))
+        check_arrays(file, numbers, wanted)
         load_keras_weights(self.net, folder / f"generation_{len(history)}.keras")
-        numbers = load_arrays(folder / f"optimiser_{len(history)}.npz")
-        for variable, array in zip(self._optimiser.variables, numbers.values(), strict=True):
-            variable.assign(array)
+        for k, variable in enumerate(variables):
+            variable.assign(numbers[f"{k}"])
         self._rng.bit_generator.state = random
         self.history, self.losses = history, losses
 
@@ -220,6 +220,23 @@ class ValueGenerations(AfterstateNet):
         """The network as generation `number` left it in `folder`."""
         net = value_net(self.net.input_shape[1], self.filters)
         return AfterstateNet(self.game, load_keras_weights(net, Path(folder) / f"generation_{number}.keras"))
+
+
+def _state(folder: Path) -> tuple[tuple, dict, list[dict[str, Any]], list[float]]:
+    """What state.json holds: (game, filters, seed), the state of the random numbers, the history and the losses."""
+    try:
+        content = unsealed(parsed((folder / STATE).read_bytes().decode()))
+        kept = (content["game"], tuple(content["filters"]), content["seed"])
+        np.random.default_rng().bit_generator.state = content["random"]  # to see whether it is one
+        history, losses = list(content["history"]), [float(loss) for loss in content["losses"]]
+        if not history or any(not {"games", "epochs", "symmetries", "batch"} <= {*made} for made in history):
+            raise ValueError("its history is not complete")
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+        raise AzlabError(
+            f"There is no training to go on with in {folder}: {STATE} is damaged ({error}). Bring back a copy of the file, or "
+            "name another folder for a new training."
+        ) from None
+    return kept, content["random"], history, losses
 
 
 def _looks(planes: np.ndarray, turns: np.ndarray) -> np.ndarray:

@@ -1,22 +1,30 @@
 """Learners: a network and its optimiser, which take one step after another on batches of examples.
 
-`TorchLearner` trains a `ResidualNet`, `KerasLearner` a Keras model with the output "policy" and perhaps "value". Both have the
-same methods, so the loops above them (AlphaZero, supervised) do not know which library they use. A learner is saved as two files
-beside each other: its weights, and the optimiser's numbers.
+`TorchLearner` trains any `torch.nn.Module`, `KerasLearner` any Keras model; azlab.nets.outputs says what these may return, and an
+`Encoding` what they see. Both have the same methods, so the loops above them (AlphaZero, supervised) do not know which library
+they use. A learner is saved as two files beside each other: its weights, and the optimiser's numbers.
+
+    net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(72, 128), torch.nn.ReLU(), torch.nn.Linear(128, 38))
+    learner = TorchLearner(game, net, LossConfig(optimiser="adam"))
 """
 
-from collections.abc import Mapping
+import contextlib
+import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from azlab.errors import AzlabError, one_of
-from azlab.files import write_aside
+from azlab.errors import AzlabError, finite_number, one_of
 from azlab.games.game import Game
+from azlab.intact import check_arrays
 from azlab.learning.replay import Examples
-from azlab.nets.encodings import from_planes, outputs_of_actions
+from azlab.nets.encodings import PLANES, Encoding, find_encoding
+from azlab.nets.outputs import RESULTS, Form
+
+KIND = "azlab optimiser 2"  # the mark of an optimiser's file; the first files had none, and no checksum
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,7 @@ class LossConfig:
     def __post_init__(self) -> None:
         one_of("optimiser", self.optimiser, ("sgd", "adam"))
         for name in ("value_weight", "reply_weight", "weight_decay", "clip"):
-            if not isinstance(getattr(self, name), int | float) or getattr(self, name) < 0:
-                raise AzlabError(f"{name} must be a number from 0 on, not {getattr(self, name)!r}.")
+            finite_number(name, getattr(self, name), 0)
         one_of("symmetries", self.symmetries, (True, False))
 
 
@@ -48,6 +55,8 @@ class Learner(Protocol):
     """What the loops need of a network in training."""
 
     game: Game
+    config: LossConfig
+    net: Any
     suffix: str  # of the file of weights
     has_value: bool  # whether the network also predicts results
 
@@ -57,6 +66,10 @@ class Learner(Protocol):
 
     def evaluator(self, threads: int | None = None) -> Any:
         """The network as it is now, as an evaluator of a search; `refresh()` takes over later weights."""
+        ...
+
+    def version(self, weights: Path, threads: int | None = None) -> Any:
+        """The network of another file that `save` wrote, as an evaluator; the learner itself stays as it is."""
         ...
 
     def weights(self) -> list[np.ndarray]:
@@ -107,22 +120,43 @@ def _as_seen(game: Game, examples: Examples, config: LossConfig, rng: np.random.
     return game.encode(examples.states), examples.policy.astype(np.float32), examples.reply.astype(np.float32)
 
 
+def _at_outputs(shares: np.ndarray, outputs: np.ndarray, count: int) -> np.ndarray:
+    """Shares of the actions [B, A] as targets for a net's policy outputs [B, count]; `outputs` as in `Encoding.outputs`."""
+    if np.array_equal(outputs, np.arange(count)):
+        return shares
+    target = np.zeros((len(shares), count), np.float32)
+    has_output = outputs >= 0
+    target[:, outputs[has_output]] = shares[:, has_output]
+    return target
+
+
 class TorchLearner:
-    """A `ResidualNet` with SGD or Adam. `sizes` are those of `ResidualConfig.for_game`."""
+    """Any `torch.nn.Module` with SGD or Adam. `encoding` is by default the net's own (`net.encoding`), else "planes".
+
+    A value [B, 3] is trained as chances of draw, win and loss, a value [B] or [B, 1] by squared error.
+    """
 
     suffix = ".safetensors"
-    has_value = True
 
-    def __init__(self, game: Game, sizes: Mapping[str, Any], config: LossConfig, seed: int = 0, device: str = "auto") -> None:
+    def __init__(
+        self, game: Game, net: Any, config: LossConfig, device: str = "auto", encoding: str | Encoding | None = None
+    ) -> None:
         import torch
 
-        from azlab.nets.evaluators import find_device
-        from azlab.nets.residual import ResidualConfig, ResidualNet
+        from azlab.nets.evaluators import find_device, torch_form
+        from azlab.nets.residual import ResidualNet
 
+        if not isinstance(net, torch.nn.Module) or not list(net.parameters()):
+            raise AzlabError(f"A TorchLearner trains a torch.nn.Module that has parameters, not {type(net).__name__}.")
         self.game, self.config, self.device = game, config, find_device(device)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self.net = ResidualNet(ResidualConfig.for_game(game, **sizes)).to(self.device, memory_format=torch.channels_last)
+        self.encoding = find_encoding(encoding or getattr(net, "encoding", None) or PLANES)
+        self.form = torch_form(net, game, self.encoding)
+        self.has_value = self.form.results > 0
+        self._outputs = self.encoding.outputs(game, self.form.policies)
+        self._is_residual = isinstance(net, ResidualNet)
+        # channels last is quicker for convolutions, but a net of anyone's may rely on the usual order (`x.view`)
+        self._layout = torch.channels_last if self._is_residual else torch.contiguous_format
+        self.net = net.to(self.device, memory_format=self._layout)
         self._new_optimiser()
 
     def _new_optimiser(self) -> None:
@@ -139,19 +173,28 @@ class TorchLearner:
         import torch
         from torch.nn.functional import cross_entropy
 
-        planes, policy, reply = _as_seen(self.game, examples, self.config, rng)
-        tensors = (from_planes(planes, self.net.config.encoding), policy, examples.result, reply)
+        planes, *shares = _as_seen(self.game, examples, self.config, rng)
+        policy, reply = (_at_outputs(part, self._outputs, self.form.policies) for part in shares)
+        tensors = (self.encoding.inputs(planes), policy, examples.result, reply)
         inputs, policies, results, replies = (torch.from_numpy(np.ascontiguousarray(part)).to(self.device) for part in tensors)
         for group in self._optimiser.param_groups:
             group["lr"] = rate
             if self.config.optimiser == "sgd":
                 group["momentum"] = momentum
         self.net.train()
-        out = self.net(inputs.contiguous(memory_format=torch.channels_last))
-        losses = {"policy_loss": cross_entropy(out.policy, policies), "value_loss": cross_entropy(out.result, results)}
-        total = losses["policy_loss"] + self.config.value_weight * losses["value_loss"]
-        if out.reply is not None:
-            losses["reply_loss"] = cross_entropy(out.reply, replies)
+        with self._random_numbers(rng):
+            heads = self.form.heads(self.net(inputs.contiguous(memory_format=self._layout)))
+        losses = {"policy_loss": cross_entropy(heads["policy"], policies)}
+        total = losses["policy_loss"]
+        if "result" in heads:
+            losses["value_loss"] = cross_entropy(heads["result"], results)
+        elif "value" in heads:  # where the result is not known it costs nothing
+            wrong = heads["value"] - (results[:, 1] - results[:, 2])
+            losses["value_loss"] = (results.sum(dim=1) * wrong.square()).mean()
+        if self.has_value:
+            total = total + self.config.value_weight * losses["value_loss"]
+        if "reply" in heads:
+            losses["reply_loss"] = cross_entropy(heads["reply"], replies)
             total = total + self.config.reply_weight * losses["reply_loss"]
         self._optimiser.zero_grad(set_to_none=True)
         total.backward()
@@ -160,11 +203,32 @@ class TorchLearner:
         self._optimiser.step()
         return {name: float(loss.detach()) for name, loss in {"loss": total, **losses}.items()}
 
+    @contextlib.contextmanager
+    def _random_numbers(self, rng: np.random.Generator) -> Iterator[None]:
+        """Dropout of a net of anyone's draws from `rng`, so that a resumed training equals one that was never interrupted."""
+        import torch
+
+        if self._is_residual:
+            yield
+            return
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**62)))
+            yield
+
     def evaluator(self, threads: int | None = None) -> Any:
         """See `Learner`."""
         from azlab.nets.evaluators import TorchEvaluator
 
-        return TorchEvaluator(self.net, self.game, self.device, threads=threads)
+        return TorchEvaluator(self.net, self.game, self.device, threads=threads, encoding=self.encoding)
+
+    def version(self, weights: Path, threads: int | None = None) -> Any:
+        """See `Learner`."""
+        from azlab.nets.evaluators import TorchEvaluator
+        from azlab.nets.weights import fill_torch
+
+        net = copy.deepcopy(self.net)
+        fill_torch(net, weights)
+        return TorchEvaluator(net, self.game, self.device, threads=threads, encoding=self.encoding)
 
     def weights(self) -> list[np.ndarray]:
         """See `Learner`."""
@@ -180,78 +244,111 @@ class TorchLearner:
 
     def save(self, weights: Path, optimiser: Path) -> None:
         """See `Learner`."""
-        from safetensors.torch import save
-
-        from azlab.nets.weights import save_torch
+        from azlab.nets.weights import save_numbers, save_torch
 
         save_torch(self.net, weights)
         numbers = {
-            f"{place}.{name}": value.detach().cpu().contiguous()
+            f"{place}.{name}": value.detach().cpu().contiguous().numpy()
             for place, slots in self._optimiser.state_dict()["state"].items()
             for name, value in slots.items()
             if value is not None
         }
-        write_aside(optimiser, lambda aside: aside.write_bytes(save(numbers)))
+        save_numbers(optimiser, KIND, {}, numbers)
 
     def load(self, weights: Path, optimiser: Path | None = None) -> None:
         """See `Learner`."""
-        from azlab.nets.weights import load_torch, read_safetensors
+        import torch
 
-        net = load_torch(weights)
-        if net.config != self.net.config:
-            raise AzlabError(f"{weights} holds a net of another shape than this training's.")
-        self.net.load_state_dict(net.state_dict())
+        from azlab.nets.weights import fill_torch, load_numbers
+
+        numbers = {} if optimiser is None else load_numbers(optimiser, KIND, None)[1]
+        if optimiser is not None and numbers:  # there are none before the first step
+            check_arrays(optimiser, numbers, self._slots())
+        fill_torch(self.net, weights)
         self._new_optimiser()
-        if optimiser is None:
-            return
         state = self._optimiser.state_dict()
-        for key, tensor in read_safetensors(optimiser)[1].items():
+        for key, array in numbers.items():
             place, name = key.split(".")
-            state["state"].setdefault(int(place), {})[name] = tensor.clone()  # not a part of the file
+            state["state"].setdefault(int(place), {})[name] = torch.from_numpy(np.array(array))  # not a part of the file
         self._optimiser.load_state_dict(state)
+
+    def _slots(self) -> dict[str, tuple[Any, tuple]]:
+        """Type and shape of what the optimiser remembers of each weight, by its name in the file."""
+        is_adam = self.config.optimiser == "adam"
+        names = ("step", "exp_avg", "exp_avg_sq") if is_adam else ("momentum_buffer",)
+        return {
+            f"{place}.{name}": (np.float32, () if name == "step" else tuple(weight.shape))
+            for place, weight in enumerate(self.net.parameters())
+            for name in names
+        }
 
 
 class KerasLearner:
-    """A Keras model that reads the encoding `encoding` and gives "policy" (chances) and "value" (tanh), as those of S3 and S4.
+    """Any Keras model with SGD or Adam.
 
-    A model without "value", such as those of S2, learns the policy alone. The value is trained by squared error, as there. The
-    momentum of SGD is fixed when the learner is made; the reply head and clipping are torch's alone.
+    `encoding` is by default the game's planes in the order that the model's input has; whether policy and result are chances or
+    logits is found by a dry run (chances are positive and add up to 1), or told by `logits`. A model without a value, such as
+    those of S2, learns the policy alone. A single value is trained by squared error, as in S3 and S4. The momentum of SGD is
+    fixed when the learner is made; the reply head and clipping are torch's alone.
     """
 
     suffix = ".keras"
 
-    def __init__(self, game: Game, model: Any, encoding: str, config: LossConfig, seed: int = 0, momentum: float = 0.9) -> None:
+    def __init__(
+        self,
+        game: Game,
+        model: Any,
+        config: LossConfig,
+        seed: int = 0,
+        momentum: float = 0.9,
+        encoding: str | Encoding | None = None,
+        logits: bool | None = None,
+    ) -> None:
+        from azlab.nets.evaluators import keras_encoding, keras_form
         from azlab.nets.keras_nets import load_keras
 
         keras = load_keras()
+        if not isinstance(model, keras.Model):
+            raise AzlabError(f"A KerasLearner trains a Keras model, not {type(model).__name__}.")
         keras.utils.set_random_seed(seed)  # of dropout; the weights were drawn when the model was built
-        self.game, self.config, self.net, self.encoding = game, config, model, encoding
-        self.momentum = momentum
-        self.has_value = "value" in model.output
-        self._outputs = outputs_of_actions(game, model.output["policy"].shape[-1])
+        self.game, self.config, self.net = game, config, model
+        self.encoding = keras_encoding(model, game, encoding)
+        self.form, self.logits = keras_form(model, game, self.encoding, logits)
+        self.momentum, self._told = momentum, logits
+        self.has_value = self.form.results > 0
+        self._outputs = self.encoding.outputs(game, self.form.policies)
         is_adam = config.optimiser == "adam"
         self._optimiser = keras.optimizers.Adam() if is_adam else keras.optimizers.SGD(momentum=momentum)
         self._optimiser.build(model.trainable_variables)
         known = {id(variable) for variable in model.weights}
         self._random = [variable for variable in model.variables if id(variable) not in known]  # states of dropout
-        self._step = _keras_step(model, self._optimiser, config)
+        inputs = self.encoding.encode(game, game.new_states(1)).shape[1:]
+        self._step = _keras_step(model, self._optimiser, config, (self.form, self.logits), inputs)
 
     def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
         """See `Learner`."""
         planes, policy, _ = _as_seen(self.game, examples, self.config, rng)
-        target = np.zeros((len(policy), self.net.output["policy"].shape[-1]), np.float32)
-        has_output = self._outputs >= 0
-        target[:, self._outputs[has_output]] = policy[:, has_output]
+        target = _at_outputs(policy, self._outputs, self.form.policies)
         self._optimiser.learning_rate.assign(rate)
         is_known = examples.result.sum(axis=1, keepdims=True)
-        losses = self._step(from_planes(planes, self.encoding), target, examples.values[:, None], is_known)
+        truth = examples.result if self.form.results == RESULTS else examples.values[:, None]
+        losses = self._step(self.encoding.inputs(planes), target, truth, is_known)
         return {name: float(loss) for name, loss in losses.items()}
 
     def evaluator(self, threads: int | None = None) -> Any:
         """See `Learner`. For other than dense networks TensorFlow's threads count, which are set for the whole process."""
         from azlab.nets.evaluators import KerasEvaluator
 
-        return KerasEvaluator(self.net, self.game, self.encoding, threads=threads)
+        return KerasEvaluator(self.net, self.game, self.encoding, threads=threads, logits=self._told)
+
+    def version(self, weights: Path, threads: int | None = None) -> Any:
+        """See `Learner`."""
+        from azlab.nets.evaluators import KerasEvaluator
+        from azlab.nets.keras_nets import load_keras
+        from azlab.nets.weights import load_keras_weights
+
+        model = load_keras_weights(load_keras().models.clone_model(self.net), weights)
+        return KerasEvaluator(model, self.game, self.encoding, threads=threads, logits=self._told)
 
     def weights(self) -> list[np.ndarray]:
         """See `Learner`."""
@@ -263,43 +360,61 @@ class KerasLearner:
 
     def save(self, weights: Path, optimiser: Path) -> None:
         """See `Learner`."""
-        from safetensors.numpy import save
-
-        from azlab.nets.weights import save_keras
+        from azlab.nets.weights import save_keras, save_numbers
 
         save_keras(self.net, weights)
-        numbers = {f"{k}": np.asarray(variable.numpy()) for k, variable in enumerate(self._optimiser.variables)}
-        numbers |= {f"random.{k}": np.asarray(variable.numpy()) for k, variable in enumerate(self._random)}
-        write_aside(optimiser, lambda aside: aside.write_bytes(save(numbers)))
+        numbers = {name: np.asarray(variable.numpy()) for name, variable in self._remembered().items()}
+        save_numbers(optimiser, KIND, {}, numbers)
 
     def load(self, weights: Path, optimiser: Path | None = None) -> None:
         """See `Learner`."""
-        from azlab.nets.weights import load_keras_weights, read_safetensors
+        from azlab.nets.weights import load_keras_weights, load_numbers
 
+        numbers = {} if optimiser is None else load_numbers(optimiser, KIND, None)[1]
+        variables = self._remembered()
+        if optimiser is not None:
+            wanted = {name: (variable.numpy().dtype, tuple(variable.shape)) for name, variable in variables.items()}
+            check_arrays(optimiser, numbers, wanted)
         load_keras_weights(self.net, weights)
-        numbers = {} if optimiser is None else read_safetensors(optimiser)[1]
-        for k, variable in enumerate(self._optimiser.variables):
-            variable.assign(numbers[f"{k}"].numpy() if numbers else np.zeros_like(variable))
-        for k, variable in enumerate(self._random):
+        for name, variable in variables.items():
             if numbers:
-                variable.assign(numbers[f"random.{k}"].numpy())
+                variable.assign(numbers[name])
+            elif not name.startswith("random."):
+                variable.assign(np.zeros_like(variable))
+
+    def _remembered(self) -> dict[str, Any]:
+        """The variables of the optimiser and the states of dropout, by their names in the file."""
+        found = {f"{k}": variable for k, variable in enumerate(self._optimiser.variables)}
+        return found | {f"random.{k}": variable for k, variable in enumerate(self._random)}
 
 
-def _keras_step(model: Any, optimiser: Any, config: LossConfig) -> Any:
-    """One training step as a compiled function for batches of any size; where the result is not known the value costs nothing."""
+def _keras_step(
+    model: Any, optimiser: Any, config: LossConfig, said: tuple[Form, frozenset[str]], inputs: tuple[int, ...]
+) -> Any:
+    """One training step as a compiled function for batches of any size; where the result is not known the value costs nothing.
+    `said` is what `keras_form` found, `inputs` the shape of an encoded state."""
     import tensorflow as tf
 
-    shapes = (model.input.shape[1:], model.output["policy"].shape[1:], (1,), (1,))
+    form, logits = said
+    shapes = (inputs, (form.policies,), (max(1, form.results),), (1,))
+
+    def cross_entropy(heads: dict[str, Any], name: str, wanted: Any) -> Any:
+        if name in logits:
+            return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(wanted, heads[name]))
+        return -tf.reduce_mean(tf.reduce_sum(wanted * tf.math.log(heads[name] + 1e-7), axis=1))
 
     @tf.function(input_signature=[tf.TensorSpec((None, *shape), tf.float32) for shape in shapes], autograph=False)
-    def step(inputs: Any, policies: Any, values: Any, is_known: Any) -> Any:
+    def step(inputs: Any, policies: Any, truth: Any, is_known: Any) -> Any:
         with tf.GradientTape() as tape:
-            out = model(inputs, training=True)
-            policy_loss = -tf.reduce_mean(tf.reduce_sum(policies * tf.math.log(out["policy"] + 1e-7), axis=1))
+            heads = form.heads(model(inputs, training=True))
+            policy_loss = cross_entropy(heads, "policy", policies)
             decay = tf.add_n([tf.nn.l2_loss(weight) for weight in model.trainable_variables])
             losses = {"loss": policy_loss + config.weight_decay * decay, "policy_loss": policy_loss}
-            if "value" in out:
-                losses["value_loss"] = tf.reduce_mean(is_known * tf.square(out["value"] - values))
+            if "result" in heads:
+                losses["value_loss"] = cross_entropy(heads, "result", truth)
+            elif "value" in heads:
+                losses["value_loss"] = tf.reduce_mean(is_known * tf.square(tf.reshape(heads["value"], (-1, 1)) - truth))
+            if form.results:
                 losses["loss"] += config.value_weight * losses["value_loss"]
         total = losses["loss"]
         optimiser.apply_gradients(zip(tape.gradient(total, model.trainable_variables), model.trainable_variables, strict=True))

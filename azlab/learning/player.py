@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from azlab.arena.agents import PuctAgent
@@ -13,13 +12,17 @@ from azlab.games.game import Game, Position
 from azlab.learning.alphazero import evaluator_of, trained_learner
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.learner import Learner
+from azlab.learning.parts import Parts, parts_of
 from azlab.learning.run_folder import RunFolder
 from azlab.learning.shipped import load_player, player_for
 from azlab.search import Analysis
 
 
 class TrainedAgent(PuctAgent):
-    """The network of a run's folder after `iteration` (by default the last one), or of a player's file, with its test search."""
+    """The network of a run's folder after `iteration` (by default the last one), or of a player's file, with its test search.
+
+    A run whose learner was handed in as an object needs such a `learner` here too; it takes over the run's weights.
+    """
 
     def __init__(
         self,
@@ -28,15 +31,20 @@ class TrainedAgent(PuctAgent):
         iteration: int | None = None,
         seed: int = 0,
         threads: int | None = None,
+        learner: Learner | None = None,
+        parts: Parts | None = None,
     ) -> None:
         if Path(path).is_file():
             learner, config = load_player(path)
             self.iteration = config.iterations
         else:
-            learner, config, self.iteration = _from_run(RunFolder(path), iteration)
+            run = RunFolder(path)
+            learner, config, self.iteration = _from_run(run, iteration, learner)
+            run.check_parts(parts or parts_of(config))
         self.game = learner.game
-        search = replace(config.test_search, simulations=simulations or config.test_search.simulations)
-        super().__init__(evaluator_of(learner, config, threads), search, f"az:{path}", seed)
+        budget, searcher = simulations or config.evaluation.simulations, (parts or parts_of(config)).test_searcher
+        evaluator = evaluator_of(learner, config, threads)
+        super().__init__(evaluator, config.test_search, budget, f"az:{path}", seed, searcher=searcher)
 
     def prepare(self, game: Game) -> None:
         """Raise a sentence if the network was trained for another game."""
@@ -44,13 +52,16 @@ class TrainedAgent(PuctAgent):
             raise AzlabError(f"{self.name} was trained for {self.game!r}, not for {game!r}.")
 
 
-def _from_run(run: RunFolder, iteration: int | None) -> tuple[Learner, AlphaZeroConfig, int]:
+def _from_run(run: RunFolder, iteration: int | None, learner: Learner | None) -> tuple[Learner, AlphaZeroConfig, int]:
     config, last = run.config(), run.iteration()
     if last == 0:
         raise AzlabError(f"The run in {run.path} has not finished its first iteration.")
     if iteration is not None and not 1 <= iteration <= last:
         raise AzlabError(f"The run in {run.path} has iterations 1 to {last}, not {iteration}.")
-    return trained_learner(run, config, iteration or last), config, iteration or last
+    if learner is None:
+        return trained_learner(run, config, iteration or last), config, iteration or last
+    learner.load(run.net_file(iteration or last, learner.suffix))
+    return learner, config, iteration or last
 
 
 class ShippedAgent:

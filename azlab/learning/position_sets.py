@@ -48,6 +48,10 @@ class PositionSet:
         sizes = {len(part) for part in (self.states, self.moves, self.results, self.games)}
         if len(sizes) != 1 or self.moves.ndim != 2:
             raise AzlabError("A position set needs a row of moves, a result and a game for each of its states.")
+        if self.states.dtype != self.game.dtype:
+            raise AzlabError(f"The states of this position set are not of {self.game!r}.")
+        if self.moves.size and not -1 <= self.moves.min() <= self.moves.max() < self.game.num_actions:
+            raise AzlabError(f"A position set has a move that {self.game!r} does not have.")
 
     @property
     def size(self) -> int:
@@ -125,7 +129,13 @@ def _after_columns(game: Game, texts: list[str]) -> np.ndarray:
     states = game.new_states(len(texts))
     for ply in range(int(lengths.max())):
         start = np.searchsorted(lengths[order], ply, side="right")
-        game.kernels.play(states[start:], np.ascontiguousarray(columns[start:, ply]))
+        moves = np.ascontiguousarray(columns[start:, ply])
+        is_legal = game.legal_mask(states[start:])[np.arange(len(moves)), moves]
+        if not is_legal.all():
+            raise AzlabError(
+                f"{texts[order[start + is_legal.argmin()]]} are no moves of a game of {game.name}: one is not legal."
+            )
+        game.kernels.play(states[start:], moves)
     placed = np.empty_like(states)
     placed[order] = states
     return placed

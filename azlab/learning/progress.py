@@ -6,6 +6,8 @@ listener("iteration", iteration, iterations, **metrics).
 
 import json
 import sys
+from collections.abc import Callable
+from threading import Lock
 from typing import IO, Any
 
 from tqdm import tqdm
@@ -30,6 +32,19 @@ def headline(metrics: dict[str, Any]) -> str:
     if metrics.get("accepted") is False:
         parts.append("rejected")
     return ", ".join(parts)
+
+
+def counter(progress: Callable[..., None], what: str, total: int, done: int = 0) -> Callable[[int], None]:
+    """A function for several threads that adds up what they have done and tells the listener."""
+    lock = Lock()
+
+    def report(count: int) -> None:
+        nonlocal done
+        with lock:  # listeners need not be made for threads
+            done = min(done + count, total)
+            progress(what, done, total)
+
+    return report
 
 
 class TerminalProgress:

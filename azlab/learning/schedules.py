@@ -6,6 +6,7 @@
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from azlab.errors import AzlabError
@@ -16,7 +17,8 @@ Points = Sequence[tuple[float, float]]
 def check_points(name: str, points: Points) -> None:
     """A sentence if `points` is not a list of pairs that go up."""
     is_pairs = isinstance(points, tuple | list) and all(
-        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(x, int | float) for x in pair) for pair in points
+        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(x, int | float) and abs(x) < math.inf for x in pair)
+        for pair in points
     )
     if not is_pairs or not points or any(a[0] >= b[0] for a, b in itertools.pairwise(points)):
         raise AzlabError(f"{name} is a list of pairs (from where on, value), such as ((1, 0.2), (7, 0.02)), not {points!r}.")

@@ -11,7 +11,8 @@ training's state (`unfinished`, `resume`).
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -20,9 +21,12 @@ import numpy as np
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game
 from azlab.games.packed import as_bytes, from_bytes
+from azlab.intact import check_arrays
+from azlab.learning.parts import Parts
+from azlab.learning.recording import Recording
 from azlab.learning.replay import Examples, joined, no_examples
 from azlab.search.budget import NodeClock
-from azlab.search.config import SearchConfig
+from azlab.search.config import Budget, Explore, Search, as_budget
 from azlab.search.evaluators import Evaluator, cached
 from azlab.search.puct import Searcher
 
@@ -38,7 +42,7 @@ class SelfPlayConfig:
     positions: int = 10_000
     # examples collected for an iteration
     count_new: bool = False
-    # count only positions never seen before in this training (S5 section 3.6.1, with merged duplicates)
+    # count only positions never seen before in this training; goes with merged duplicates
     random_plies: int = 0
     # up to so many random moves open each game; their positions are not learnt
     search_value: float = 0.0
@@ -50,34 +54,19 @@ class SelfPlayConfig:
     # the result counts for less the farther away it is, by this factor a move; the rest becomes a draw. 1 is AlphaZero
     cache: int = 0
     # evaluations remembered by each worker within an iteration; 0 remembers none
-    clock_start: int = 0
-    # nodes for a whole game (S5 section 4.1: 4,650), for searches that stop by KL gain; 0 plays without a clock
-    clock_per_turn: int = 50
-    # nodes added for each turn
-    flip_every_ply: bool = False
-    # the mistake of source S3: treat every move as if the turn passed
-    one_hot_from: int = -1
-    # from this ply on the policy target is the move played and nothing else (the program of source S3: 3); -1 never
-    first_player: str = ""
-    # if given, an agent such as "uct:1000", whose games against itself are the examples of the first iteration (S3 section 5.1.1)
-    first_games: int = 500
-    # the number of those games
+    reuse_tree: bool = False
+    # a search goes on with the part of the last one's tree below the move played
 
     def __post_init__(self) -> None:
         for name, low, high in (("games", 1, 10**6), ("workers", 1, 256), ("positions", 1, 10**9), ("random_plies", 0, 1000)):
             whole_number(name, getattr(self, name), low, high)
-        for name in ("cache", "clock_start", "clock_per_turn"):
-            whole_number(name, getattr(self, name), 0, 10**9)
-        whole_number("one_hot_from", self.one_hot_from, -1, 10**6)
-        whole_number("first_games", self.first_games, 1, 10**7)
-        if not isinstance(self.first_player, str):
-            raise AzlabError(f'first_player is the name of an agent, such as "uct:1000", not {self.first_player!r}.')
+        whole_number("cache", self.cache, 0, 10**9)
         for name in ("search_value", "bootstrap", "discount"):
             if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
                 raise AzlabError(f"{name} must lie between 0 and 1, not {getattr(self, name)!r}.")
         if self.bootstrap and self.discount != 1:
             raise AzlabError("Targets that bootstrap are not discounted too: leave `discount` at 1.")
-        for name in ("count_new", "flip_every_ply"):
+        for name in ("count_new", "reuse_tree"):
             one_of(name, getattr(self, name), (True, False))
         if self.workers > self.games:
             raise AzlabError(f"{self.workers} workers have too little to do with {self.games} games; use fewer workers.")
@@ -97,30 +86,31 @@ class Collected(NamedTuple):
 
 
 class Worker:
-    """One batch of games. `history` holds what is known of their moves so far; row k of game g is its k-th move."""
+    """One batch of games, played on from call to call of `play`."""
 
-    def __init__(self, game: Game, games: int, evaluator: Evaluator, search: SearchConfig, config: SelfPlayConfig) -> None:
-        self.game, self.games, self.config, self.search = game, games, config, search
+    def __init__(
+        self,
+        game: Game,
+        games: int,
+        evaluator: Evaluator,
+        search: Search,
+        budget: Budget,
+        explore: Explore | None,
+        config: SelfPlayConfig,
+        parts: Parts | None = None,
+    ) -> None:
+        self.game, self.games, self.config, self.parts = game, games, config, parts or Parts()
+        self.search, self.budget, self.explore = search, budget, explore
         self.net = evaluator
         self.states = game.new_states(games)
-        self.played = np.zeros(games, np.int64)  # rows of each game in the history
-        shape = games, game.max_length
-        self.history = {
-            "states": np.zeros(shape, game.dtype),
-            "policy": np.zeros((*shape, game.num_actions), np.float16),
-            "search": np.zeros((*shape, 3), np.float32),  # what the search expects for seat 0: draw, win, loss
-            "is_full": np.zeros(shape, np.bool_),  # worth learning from
-        }
-        self.clock = NodeClock(games, config.clock_start, config.clock_per_turn) if config.clock_start else None
+        self.recording = Recording(game, games, search.margin)
+        self.clock = NodeClock(games, *budget.clock) if budget.clock else None
         self._is_new = True
 
     def play(self, positions: int, seed: Sequence[int], stop: Event, report: Callable[[int], None] | None = None) -> Collected:
         """Play until finished games have given `positions` examples."""
         begin, rng = time.perf_counter(), np.random.default_rng(seed)
-        evaluator = cached(self.net, self.config.cache) if self.config.cache else self.net
-        searcher = Searcher(
-            self.game, self.games, evaluator, self.search, int(rng.integers(2**62)), flip_every_ply=self.config.flip_every_ply
-        )
+        searcher = self._searcher(int(rng.integers(2**62)))
         if self._is_new:
             self._open(np.arange(self.games), rng)
             self._is_new = False
@@ -130,22 +120,22 @@ class Worker:
         found, moves, lengths, simulations = 0, 0, 0, 0
         wins = [0, 0, 0]
         while found < positions and not stop.is_set():
-            searcher.run(None if clock is None else clock.budgets(self.search.simulations))
+            searcher.run(None if clock is None else clock.budgets(self.budget.simulations))
             simulations += int(searcher.done.sum())
             if clock is not None:
                 clock.spend(searcher.done)
-            over = self._move(searcher)
+            actions, over = self._move(searcher)
             moves += self.games
             before = found
             for g in over:
-                parts.append(self._finish(g))
+                parts.append(self.parts.targets(self.recording.finished(g, self.states[g : g + 1]), self.config))
                 found += parts[-1].size
                 lengths += int(self.states["ply"][g])
                 wins[1 - int(self.states["result"][g])] += 1
             self._open(over, rng)
             if clock is not None:
                 clock.reset(over)
-            self._go_on(searcher, over)
+            self._go_on(searcher, actions, over)
             if report is not None and found > before:
                 report(found - before)
         seconds = time.perf_counter() - begin
@@ -154,37 +144,35 @@ class Worker:
             searcher.seconds["evaluator"],
         )  # fmt: skip
 
-    def _move(self, searcher: Searcher) -> np.ndarray:
-        """Write down what the searches found, play their moves, and return the games that ended."""
+    def _searcher(self, seed: int) -> Searcher:
+        evaluator = cached(self.net, self.config.cache) if self.config.cache else self.net
+        settings = self.search, self.budget, self.explore
+        return self.parts.searcher(self.game, self.games, evaluator, *settings, seed, reuse_tree=self.config.reuse_tree)
+
+    def _move(self, searcher: Searcher) -> tuple[np.ndarray, np.ndarray]:
+        """Write down what the searches found and play their moves; return these and the games that ended."""
         actions = np.empty(self.games, np.int64)
-        rows = np.arange(self.games), self.played
         policy, search = searcher.policies(), searcher.root_results()
         for g in range(self.games):
             actions[g] = searcher.choose(g, int(self.states["ply"][g]))
-        make_one_hot(policy, actions, self.states["ply"], self.config.one_hot_from)
-        self.history["states"][rows] = self.states
-        self.history["policy"][rows] = policy
-        self.history["search"][rows] = search
-        self.history["is_full"][rows] = searcher.is_full
-        self.played += 1
-        self._actions = actions
+        self.recording.add(states=self.states, actions=actions, policy=policy, search=search, is_full=searcher.is_full)
         self.game.kernels.play(self.states, actions)
-        return np.flatnonzero(self.states["over"])
+        return actions, np.flatnonzero(self.states["over"])
 
-    def _go_on(self, searcher: Searcher, opened: np.ndarray) -> None:
+    def _go_on(self, searcher: Searcher, actions: np.ndarray, opened: np.ndarray) -> None:
         """Move the trees on to the next positions; games just opened get new ones."""
-        if not self.search.reuse_tree:
+        if not self.config.reuse_tree:
             searcher.start(self.states)
             return
         going = np.setdiff1d(np.arange(self.games), opened)
         if len(going):
-            searcher.advance(self._actions[going], going)
+            searcher.advance(actions[going], going)
         if len(opened):
             searcher.start(self.states[opened], opened)
 
     def _open(self, games: np.ndarray, rng: np.random.Generator) -> None:
         """Put new games in these places, after random moves if the config says so."""
-        self.played[games] = 0
+        self.recording.clear(games)
         self.states[games] = self.game.new_states(max(1, len(games)))[: len(games)]
         if not self.config.random_plies:
             return
@@ -196,88 +184,62 @@ class Worker:
             self.states[games[~states["over"]]] = states[~states["over"]]  # a move that ends the game is not played
             left[states["over"]] = 0
 
-    def _finish(self, g: int) -> Examples:
-        """The examples of a finished game."""
-        count = int(self.played[g])
-        states, policy, search, is_full = (self.history[name][g, :count] for name in ("states", "policy", "search", "is_full"))
-        if self.search.margin:
-            result = self._rest(g, states, search[:, 1] - search[:, 2])
-            states, turns = self.game.normal_form(states)
-            turned = np.empty_like(policy)
-            np.put_along_axis(turned, turns, policy, axis=1)
-            return Examples(states[is_full], turned[is_full], result[is_full], np.zeros_like(policy[is_full]))
-        outcome = np.zeros(3, np.float32)
-        outcome[[0, 1, 2][int(self.states["result"][g])]] = 1  # draw, win, loss of seat 0; -1 is the last
-        nearness = np.float32(self.config.discount) ** np.arange(count - 1, -1, -1, dtype=np.float32)[:, None]
-        result = nearness * outcome + (1 - nearness) * np.array([1, 0, 0], np.float32)
-        result = self._target(result, search)
-        is_second = states["to_move"] == 1
-        result[is_second] = result[is_second][:, [0, 2, 1]]
-        reply = np.zeros_like(policy)
-        answered = is_full[1:] & (states["to_move"][1:] != states["to_move"][:-1])
-        reply[:-1][answered] = policy[1:][answered]
-        return Examples(states[is_full], policy[is_full], result[is_full].astype(np.float32), reply[is_full])
-
-    def _target(self, results: np.ndarray, searched: np.ndarray) -> np.ndarray:
-        """What the network learns of each move of a game, from its result and what the searches expected; both [moves, ...]."""
-        share, targets = self.config.bootstrap, results.copy()
-        if share:
-            for k in range(len(targets) - 2, -1, -1):  # from the end: what follows is known
-                targets[k] = (1 - share) * targets[k + 1] + share * searched[k + 1]
-        return (1 - self.config.search_value) * targets + self.config.search_value * searched
-
-    def _rest(self, g: int, states: np.ndarray, searched: np.ndarray) -> np.ndarray:
-        """What the mover made of the rest of the game, as chances of winning and losing that differ by it: float32 [moves, 3]."""
-        leads, final = np.empty(len(states)), np.empty(1)
-        self.game.kernels.lead(states, leads)  # type: ignore[misc]
-        self.game.kernels.lead(self.states[g : g + 1], final)  # type: ignore[misc]
-        expected = self._target(np.repeat(final, len(states)), searched)
-        rest = np.where(states["to_move"] == 0, expected - leads, leads - expected)
-        return np.stack([np.zeros_like(rest), (1 + rest) / 2, (1 - rest) / 2], axis=1).astype(np.float32)
-
     # --- the state of the unfinished games ------------------------------------------------------------------------
 
     def unfinished(self) -> dict[str, np.ndarray]:
         """All there is to know to go on with the games: arrays of numbers and bytes."""
-        used = np.arange(self.game.max_length) < self.played[:, None]
-        kept = {name: array[used] for name, array in self.history.items()}
-        kept["states"] = as_bytes(kept["states"])
-        if self.clock is not None:
-            kept["clock"] = self.clock.left
-        return {"now": as_bytes(self.states), "played": self.played, "is_new": np.array(self._is_new), **kept}
+        kept = {"now": as_bytes(self.states), "is_new": np.array(self._is_new), **self.recording.unfinished()}
+        return kept if self.clock is None else kept | {"clock": self.clock.left}
 
-    def resume(self, kept: dict[str, np.ndarray]) -> None:
-        """Take over what `unfinished` gave."""
-        self.states = from_bytes(kept["now"], self.game.dtype).copy()
-        self.played = kept["played"].copy()
-        used = np.arange(self.game.max_length) < self.played[:, None]
-        states = from_bytes(kept["states"], self.game.dtype)
-        for name, array in self.history.items():
-            array[used] = states if name == "states" else kept[name]
+    @property
+    def most_bytes(self) -> int:
+        """The largest size of what `unfinished` gives."""
+        return self.states.nbytes + sum(array.nbytes for array in self.recording.moves.values()) + 100 * self.games + 1000
+
+    def resume(self, kept: dict[str, np.ndarray], file: Path = Path("games.npz")) -> None:
+        """Take over what `unfinished` gave; `file` is where it was kept, for what is said if it is damaged."""
+        size = self.game.dtype.itemsize
+        wanted = {name: (array.dtype, ("rows", *array.shape[2:])) for name, array in self.recording.moves.items()}
+        wanted |= {"states": (np.dtype(np.uint8), ("rows", size)), "now": (np.dtype(np.uint8), (self.games, size))}
+        wanted |= {"played": (np.dtype(np.int64), (self.games,)), "is_new": (np.dtype(np.bool_), ())}
+        if self.clock is not None:
+            wanted["clock"] = self.clock.left.dtype, self.clock.left.shape
+        check_arrays(file, kept, wanted, optional=("is_new", "actions"))  # older versions did not write these
+        played = kept["played"]
+        if (played < 0).any() or (played > self.game.max_length).any() or played.sum() != len(kept["states"]):
+            raise AzlabError(f"{file} is damaged: its numbers of moves do not fit its games. Use another copy.")
+        try:
+            now, states = from_bytes(kept["now"], self.game), from_bytes(kept["states"], self.game)
+        except AzlabError as error:
+            raise AzlabError(f"{file} does not hold unfinished games: {str(error).rstrip('.')}. Use another copy.") from None
+        if now["over"].any() or states["over"].any() or (played > now["ply"]).any():
+            raise AzlabError(f"{file} is damaged: its games are over, or shorter than what was played. Use another copy.")
+        self.states = now.copy()
+        self.recording.resume(kept | {"states": states})
         if self.clock is not None:
             self.clock.left = kept["clock"].copy()
-        self._is_new = bool(kept.get("is_new", False))  # the first iteration may have had no self-play
-
-
-def make_one_hot(policy: np.ndarray, actions: np.ndarray, plies: np.ndarray, start: int) -> None:
-    """From ply `start` on, replace policy targets [B, A] by the moves played; a negative `start` leaves all as they are."""
-    if start >= 0:
-        late = plies >= start
-        policy[late] = np.arange(policy.shape[1]) == actions[late, None]
+        self._is_new = bool(np.any(kept.get("is_new", False)))  # the first iteration may have had no self-play
 
 
 class SelfPlay:
     """All workers. `evaluators` gives one evaluator a worker."""
 
-    def __init__(self, game: Game, evaluators: Sequence[Any], search: SearchConfig, config: SelfPlayConfig) -> None:
+    def __init__(
+        self,
+        game: Game,
+        evaluators: Sequence[Any],
+        search: Search,
+        budget: Budget | int,
+        explore: Explore | None,
+        config: SelfPlayConfig,
+        parts: Parts | None = None,
+    ) -> None:
         self.game, self.config = game, config
-        shares = [len(part) for part in np.array_split(np.arange(config.games), len(evaluators))]
-        if search.kl_threshold == 0 and config.clock_start:
-            raise AzlabError("A node clock saves nodes only where searches stop by KL gain: set kl_threshold too.")
         if search.margin and config.discount != 1:
             raise AzlabError("With a margin to play for, results are not discounted: leave `discount` at 1.")
-        search = replace(search, leaves=1)  # many games fill a batch by themselves
-        self.workers = [Worker(game, share, net, search, config) for share, net in zip(shares, evaluators, strict=True)]
+        shares = [len(part) for part in np.array_split(np.arange(config.games), len(evaluators))]
+        settings = search, as_budget(budget), explore, config, parts
+        self.workers = [Worker(game, share, net, *settings) for share, net in zip(shares, evaluators, strict=True)]
 
     def play(self, positions: int, seed: Sequence[int], progress: Callable[[int], None] | None = None) -> Collected:
         """Play on until about `positions` examples are there; Ctrl-C stops all workers and is raised again."""

@@ -4,24 +4,27 @@ A file holds the settings of the training and the network's numbers in half prec
 `azlab run FOLDER --player FILE`; nothing in it is code.
 """
 
+import itertools
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from azlab.errors import AzlabError
-from azlab.files import root, write_aside
+from azlab.files import root
 from azlab.games.game import Game
+from azlab.intact import check_arrays
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.learner import Learner
 
-FORMAT = "azlab player 1"
+KIND, OLD = "azlab player 2", "azlab player 1"  # the first had no checksum
 SUFFIX = ".safetensors"
 
 
 def save_player(learner: Learner, config: AlphaZeroConfig, file: str | Path) -> None:
     """Write a network and the settings it was trained with."""
-    from safetensors.numpy import save
+    from azlab.nets.weights import save_numbers
 
     path = Path(file)
     if path.suffix != SUFFIX:
@@ -29,36 +32,58 @@ def save_player(learner: Learner, config: AlphaZeroConfig, file: str | Path) -> 
     arrays = {f"{k:03}": array.astype(np.float16) for k, array in enumerate(learner.weights())}
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise AzlabError("The network has numbers that are too large for half precision.")
-    write_aside(path, lambda aside: aside.write_bytes(save(arrays, {"format": FORMAT, "config": config.to_toml()})))
+    save_numbers(path, KIND, {"config": config.to_toml()}, arrays)
 
 
 def load_player(file: str | Path) -> tuple[Learner, AlphaZeroConfig]:
     """What `save_player` wrote."""
     from azlab.learning.alphazero import new_learner
-    from azlab.nets.weights import read_safetensors
 
     path = Path(file)
-    notes, tensors = read_safetensors(path)
-    if notes.get("format") != FORMAT:
-        raise AzlabError(f"{path} is no player of azlab: it has no '{FORMAT}' mark.")
-    config = AlphaZeroConfig.from_toml(notes["config"], str(path))
-    learner = new_learner(config.rules(), config.net, config.loss, config.seed)
-    numbers = [np.asarray(tensors[name].numpy(), np.float32) for name in sorted(tensors)]
-    if [array.shape for array in numbers] != [array.shape for array in learner.weights()]:
-        raise AzlabError(f"{path} is damaged: its numbers do not fit its settings. Use another copy.")
-    learner.set_weights(numbers)
+    config, arrays = _read(path)
+    try:
+        _refuse_large_nets(config.net, sum(array.size for array in arrays.values()))
+        learner = new_learner(config.rules(), config.net, config.loss, config.seed)
+    except AzlabError as error:
+        raise AzlabError(f"{path} is damaged: {error} Use another copy.") from None
+    check_arrays(path, arrays, {f"{k:03}": (np.float16, array.shape) for k, array in enumerate(learner.weights())})
+    learner.set_weights([arrays[name].astype(np.float32) for name in sorted(arrays)])
     return learner, config
 
 
 def players() -> dict[Path, Game]:
     """The files in `data/players/`, and the game each one plays."""
-    from safetensors import safe_open
+    return {path: _read(path)[0].rules() for path in sorted((root() / "data" / "players").glob(f"*{SUFFIX}"))}
 
-    found = {}
-    for path in sorted((root() / "data" / "players").glob(f"*{SUFFIX}")):
-        with safe_open(path, framework="np") as file:
-            found[path] = AlphaZeroConfig.from_toml((file.metadata() or {})["config"], str(path)).rules()
-    return found
+
+def _read(path: Path) -> tuple[AlphaZeroConfig, dict[str, np.ndarray]]:
+    """The settings and the numbers of a player's file."""
+    from azlab.nets.weights import load_numbers
+
+    notes, arrays = load_numbers(path, KIND, OLD)
+    if "config" not in notes:
+        raise AzlabError(f"{path} is damaged: it has no settings. Use another copy.")
+    config = AlphaZeroConfig.from_toml(notes["config"], str(path))
+    try:
+        config.rules()
+    except AzlabError as error:
+        raise AzlabError(f"{path} is damaged: {error} Use another copy.") from None
+    return config, arrays
+
+
+def _refuse_large_nets(net: dict[str, Any], numbers: int) -> None:
+    """Raise a sentence if layers of the sizes in [net] have more weights than the file has numbers; before memory is taken."""
+    widths = [size for size in net.values() if isinstance(size, tuple)]
+    pairs = [pair for layers in widths for pair in itertools.pairwise((1, *layers))]
+    pairs.append((net.get("filters", 0), net.get("filters", 0)))
+    for pair in pairs:
+        if all(isinstance(width, int) for width in pair) and math.prod(pair) * _blocks(net) > numbers:
+            raise AzlabError(f"Its layers of {max(pair)} would have more than the {numbers} numbers that it holds.")
+
+
+def _blocks(net: dict[str, Any]) -> int:
+    blocks = net.get("blocks", 1)
+    return blocks if isinstance(blocks, int) else 1
 
 
 def player_for(game: Game) -> Path:

@@ -1,7 +1,7 @@
 """Supervised training: a network learns positions whose right moves and results are known.
 
     sets = split_set(connect4_set("connect4/train_1m_hard.txt.gz"))
-    learner = TorchLearner(sets.train.game, {"blocks": 5}, LossConfig())
+    learner = TorchLearner(sets.train.game, residual_net(sets.train.game, encoding="single", blocks=5), LossConfig())
     result = train_supervised(learner, sets, SupervisedConfig())
 
 The defaults are S5's (table 3). S2's move predictors are trained by
@@ -26,6 +26,7 @@ from azlab.learning.evaluation import UNKNOWN, accuracy_of
 from azlab.learning.learner import Learner
 from azlab.learning.position_sets import PositionSet, SplitSets
 from azlab.learning.schedules import Points, check_points, stepped
+from azlab.search.evaluators import refresh
 
 CHUNK = 8192  # positions measured at once, so that memory stays small
 TINY = 1e-30  # so that a chance of 0 has a logarithm
@@ -243,8 +244,7 @@ class _Training:
         row |= {f"validation_{name}": value for name, value in found.items()}
 
     def _refresh(self) -> None:
-        if hasattr(self.evaluator, "refresh"):
-            self.evaluator.refresh()
+        refresh(self.evaluator)
 
     def restore_best(self) -> None:
         """Give the learner the weights of the best epoch, or those it began with."""

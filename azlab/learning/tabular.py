@@ -16,16 +16,16 @@ Two weaknesses of the source's program are switches, so that their effect can be
 `discount` below 1 makes an early win worth more than a late one; section 3.1 of the source defines it, its program has none.
 """
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from azlab.errors import AzlabError, one_of
-from azlab.files import save_arrays
+from azlab.files import load_arrays, save_arrays
 from azlab.games.game import Game, Position
 from azlab.games.kernel import kernel, mix, new_rng, random_below, random_unit, specialise
+from azlab.intact import check_arrays
 
 TIES = ("zero", "previous")
 KEYS = ("planes", "board", "situation")
@@ -201,26 +201,42 @@ class MonteCarloControl:
         """Write the table as .npz; an older file stays good until the new one is complete."""
         used = np.flatnonzero(self.keys)
         table = {name: getattr(self, name)[used] for name in ("keys", "seats", "q", "counts")}
-        more = {"rng": self._rng, "results": self.results, "previous": self._previous, "games": self.games}
-        save_arrays(Path(file), table | more)
+        save_arrays(Path(file), table | self._more() | {"games": np.int64(self.games)})
+
+    def _more(self) -> dict[str, np.ndarray]:
+        """What is kept beside the table, to go on learning."""
+        return {"rng": self._rng, "results": self.results, "previous": self._previous}
 
     def load(self, file: str | Path) -> None:
         """Read what `save` wrote for the same game; go on learning from there."""
-        try:
-            with np.load(file, allow_pickle=False) as data:
-                stored = {name: data[name] for name in data.files}
-            if stored["q"].shape[1] != self.game.num_actions:
-                raise AzlabError(f"{file} is the table of another game: it has {stored['q'].shape[1]} actions.")
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            if isinstance(error, AzlabError):
-                raise
-            raise AzlabError(f"{file} is not a table that can be read: {error}.") from error
+        stored = load_arrays(Path(file))
+        q = stored.get("q", np.zeros((0, 0)))
+        if q.ndim == 2 and len(q) and q.shape[1] != self.game.num_actions:
+            raise AzlabError(f"{file} is the table of another game: it has {q.shape[1]} actions.")
+        moves = "rows", self.game.num_actions
+        wanted: dict[str, tuple[Any, tuple]] = {
+            "keys": (np.uint64, ("rows",)),
+            "seats": (np.int8, ("rows",)),
+            "q": (np.float64, moves),
+        }
+        wanted |= {"counts": (np.int32, moves), "games": (np.int64, ())}
+        wanted |= {name: (array.dtype, array.shape) for name, array in self._more().items()}
+        check_arrays(file, stored, wanted)
+        keys, seats = stored["keys"], stored["seats"]
+        if (
+            not keys.all()
+            or len(np.unique(keys)) != len(keys)
+            or ((seats != 0) & (seats != 1)).any()
+            or stored["games"] < 0
+            or not np.isfinite(stored["q"]).all()
+        ):
+            raise AzlabError(f"{file} is damaged: its rows are no table. Use another copy.")
         self._allocate(max(1 << 10, 1 << (2 * len(stored["keys"]) - 1).bit_length()))
         for k, key in enumerate(stored["keys"]):
             row = find_row(self.keys, key)
             self.keys[row], self.seats[row] = key, stored["seats"][k]
             self.q[row], self.counts[row] = stored["q"][k], stored["counts"][k]
-        self.rows, self.games = len(stored["keys"]), int(stored["games"])
+        self.rows, self.games = len(keys), int(stored["games"])
         self._rng, self.results, self._previous = stored["rng"], stored["results"], stored["previous"]
 
 

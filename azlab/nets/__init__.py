@@ -13,6 +13,9 @@ _WHERE = {
     "save_keras": "weights",
     "load_keras_weights": "weights",
     "set_threads": "threads",
+    "Encoding": "encodings",
+    "load_net": "kinds",
+    "register_net": "kinds",
 }
 
 __all__ = list(_WHERE)

@@ -78,7 +78,7 @@ def is_dense(model: Any) -> bool:
     """Whether the model is a chain of Dense layers, each with a batch norm and a ReLU if wanted, and dropout anywhere, that ends
     in the heads "policy" (softmax) and, if there is one, "value" (tanh)."""
     activations = {"policy": "softmax", "value": "tanh"}
-    if set(model.output) - set(activations):
+    if not isinstance(getattr(model, "output", None), dict) or set(model.output) - set(activations):
         return False
     x, before, heads = model.input, "start", 0
     for layer in model.layers:

@@ -15,7 +15,8 @@ from azlab.errors import AzlabError, one_of
 from azlab.games.game import Game
 from azlab.games.kernel import kernel
 from azlab.nets.dense import DenseNet, is_dense
-from azlab.nets.encodings import check_encoding, encode, input_shape, outputs_of_actions
+from azlab.nets.encodings import PLANES, PLANES_LAST, Encoding, find_encoding
+from azlab.nets.outputs import Form, look
 
 SIZES = (1, 4, 16, *range(32, 257, 32))  # batch sizes that nets run with on a CPU; a longer batch is cut into pieces
 GPU_SIZES = (*SIZES, 512, 1024, 2048)
@@ -89,89 +90,158 @@ def find_device(device: str = "auto") -> str:
 
 
 class TorchEvaluator:
-    """A `ResidualNet` as an evaluator: priors, values and chances of a draw.
+    """A `torch.nn.Module` as an evaluator: priors, values and, where the net tells them, chances of a draw.
 
-    `fast` says how to run it, with the same results up to rounding: "winograd", the quickest on a CPU (azlab.nets.winograd),
-    "torch", a copy with batch norms folded and heads joined (azlab.nets.fast), or "no", the net as it is; "auto" takes the
-    first that the device can do. Weights are taken over when it is made; after training call `refresh`. On a GPU the copy is
-    in half precision. `threads` is for a CPU, and by default what `azlab.nets.set_threads` or torch have set.
+    `fast` says how to run a `ResidualNet`, with the same results up to rounding: "winograd", the quickest on a CPU
+    (azlab.nets.winograd), "torch", a copy with batch norms folded and heads joined (azlab.nets.fast), or "no", the net as it is;
+    "auto" takes the first that the device can do. Any other net runs as it is, see azlab.nets.outputs for what it may return.
+    Weights are taken over when it is made; after training call `refresh`. On a GPU the copy of a `ResidualNet` is in half
+    precision. `threads` is for a CPU, and by default what `azlab.nets.set_threads` or torch have set. `encoding` is by default
+    the net's own (`net.encoding`), else "planes".
     """
 
-    def __init__(self, net: Any, game: Game, device: str = "auto", fast: str = "auto", threads: int | None = None) -> None:
+    def __init__(
+        self,
+        net: Any,
+        game: Game,
+        device: str = "auto",
+        fast: str = "auto",
+        threads: int | None = None,
+        encoding: str | Encoding | None = None,
+    ) -> None:
+        from azlab.nets.residual import ResidualNet
+
         one_of("fast", fast, ("auto", "winograd", "torch", "no"))
-        config = net.config
-        check_encoding(game, config.encoding)
-        shape = config.channels, config.rows, config.cols
-        if shape != input_shape(game, config.encoding) or config.actions != game.num_actions:
-            raise AzlabError(
-                f"The net is for a board of {config.rows}x{config.cols} with {config.actions} actions, not for {game!r}."
-            )
         self.net, self.game, self.threads = net, game, threads
+        self.encoding = find_encoding(encoding or getattr(net, "encoding", None) or PLANES)
         self.device = find_device(device)
-        self.fast = ("winograd" if self.device == "cpu" else "torch") if fast == "auto" else fast
+        is_residual = isinstance(net, ResidualNet)
+        if not is_residual and fast not in ("auto", "no"):
+            raise AzlabError(f"fast={fast!r} is for a ResidualNet; a {type(net).__name__} runs as it is: leave it out.")
+        self.fast = "no" if not is_residual else ("winograd" if self.device == "cpu" else "torch") if fast == "auto" else fast
         if self.fast == "winograd" and self.device != "cpu":
             raise AzlabError(f"fast='winograd' runs on the CPU, not on {self.device}; use fast='torch' there.")
+        self.form = torch_form(net, game, self.encoding)
         self.sizes = SIZES if self.device == "cpu" else GPU_SIZES
-        self._outputs = np.arange(game.num_actions)
+        self._half = is_residual and self.device != "cpu"
+        self._outputs = self.encoding.outputs(game, self.form.policies)
         self.refresh()
 
     def refresh(self) -> None:
         """Take over the net's present weights."""
         import torch
 
+        self._dtype = torch.float16 if self._half else torch.float32
+        if self.fast == "no":
+            self._module: Any = copy.deepcopy(self.net).eval().to(self.device, self._dtype)
+            return
         from azlab.nets.fast import FastNet
         from azlab.nets.winograd import WinogradNet
 
-        self._dtype = torch.float32 if self.device == "cpu" else torch.float16
-        chosen = copy.deepcopy(self.net).eval() if self.fast == "no" else FastNet(self.net)
+        folded = FastNet(self.net)
         if self.fast == "winograd":
             config = self.net.config
-            self._module: Any = WinogradNet(chosen, config.rows, config.cols, self.threads or torch.get_num_threads())
+            self._module = WinogradNet(folded, config.rows, config.cols, self.threads or torch.get_num_threads())
         else:
-            self._module = chosen.to(self.device, self._dtype)
+            self._module = folded.to(self.device, self._dtype)
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         """See `azlab.search.evaluators`."""
-        logits, results = in_fixed_sizes(encode(self.game, states, self.net.config.encoding), self.sizes, self.forward)
+        logits, results = in_fixed_sizes(self.encoding.encode(self.game, states), self.sizes, self.forward)
         priors = np.empty(legal.shape, np.float32)
         masked_softmax(logits, self._outputs, legal, priors)
-        chances = np.exp(results - results.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        return priors, for_seat_0(states, chances[:, 1] - chances[:, 2]), chances[:, 0]
+        return (priors, *result_of(states, results))
 
     def forward(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Policy logits [B, A] and result logits [B, 3] (draw, win, loss for the mover) of encoded states, as they come."""
+        """Policy logits [B, O] and values [B, R] of encoded states as they come: R is 3 for the logits of draw, win and loss for
+        the mover, 1 for the expected result, 0 if the net gives none."""
         import torch
 
         if self.fast == "winograd":
             rows = self._module(inputs)
         else:
             with torch.inference_mode():
-                out = self._module(torch.from_numpy(inputs).to(self.device, self._dtype))
-                rows = (torch.cat([out.policy, out.result], dim=1) if self.fast == "no" else out).float().cpu().numpy()
-        return np.ascontiguousarray(rows[:, :-3]), rows[:, -3:]
+                out = self._module(torch.from_numpy(np.ascontiguousarray(inputs)).to(self.device, self._dtype))
+                rows = (self._joined(out) if self.fast == "no" else out).float().cpu().numpy()
+        return np.ascontiguousarray(rows[:, : self.form.policies]), rows[:, self.form.policies :]
+
+    def _joined(self, out: Any) -> Any:
+        """Policy and value side by side."""
+        import torch
+
+        if self.form.is_array:
+            return out
+        heads = self.form.heads(out)
+        value = [heads[name].reshape(len(heads["policy"]), -1) for name in ("result", "value") if name in heads]
+        return torch.cat([heads["policy"], *value], dim=1)
+
+
+def torch_form(net: Any, game: Game, encoding: Encoding) -> Form:
+    """What a torch net gives, by a dry run that leaves it as it is; a sentence if it does not fit the game."""
+    import torch
+
+    from azlab.nets.residual import ResidualNet
+
+    if isinstance(net, ResidualNet):  # its configuration tells
+        config = net.config
+        encoding.check(game)
+        shape = config.channels, config.rows, config.cols
+        if shape != encoding.encode(game, game.new_states(1)).shape[1:] or config.actions != game.num_actions:
+            raise AzlabError(
+                f"The net is for a board of {config.rows}x{config.cols} with {config.actions} actions, not for {game!r}."
+            )
+        return Form(config.actions, 3)
+
+    def call(inputs: np.ndarray) -> Any:
+        place = next(iter(net.parameters()), torch.zeros(0)).device
+        with torch.no_grad():  # not inference_mode: layers of torch's lazy kind get their weights now, to be trained later
+            return net(torch.from_numpy(np.ascontiguousarray(inputs)).to(place))
+
+    was_training = net.training
+    net.eval()  # statistics of batch norms stay as they are
+    try:
+        return look(game, encoding, call)[0]
+    finally:
+        net.train(was_training)
+
+
+def result_of(states: np.ndarray, results: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Values [B] for seat 0, and chances of a draw where known, from what a net says of the result: [B, R], see `forward`."""
+    if results.shape[1] == 3:
+        chances = np.exp(results - results.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return for_seat_0(states, chances[:, 1] - chances[:, 2]), chances[:, 0]
+    values = results[:, 0] if results.shape[1] else np.zeros(len(states), np.float32)
+    return (for_seat_0(states, np.clip(values, -1, 1)),)
 
 
 class KerasEvaluator:
-    """A Keras model with the output "policy" (chances) and, if it has one, "value" as an evaluator.
+    """A Keras model as an evaluator; see azlab.nets.outputs for what it may return.
 
-    `encoding` is a name of azlab.nets.encodings. A model without a value gives 0. With `fast` "auto" a dense network runs in
-    NumPy (azlab.nets.dense) on `threads` threads (default: see `set_threads`); any other, or with "no", is called through one
-    compiled function of TensorFlow, never through `model.predict`, which takes 66 ms a call. After training call `refresh`.
+    `encoding` is an `Encoding` or its name, by default the game's planes, in the order that the model's input has. Whether policy
+    and result are chances or logits is found by a dry run (what is positive and adds up to 1 are chances), or told by `logits`. A
+    model without a value gives 0.
+    With `fast` "auto" a dense network runs in NumPy (azlab.nets.dense) on `threads` threads (default: see `set_threads`); any
+    other, or with "no", is called through one compiled function of TensorFlow, never through `model.predict`, which takes 66 ms a
+    call. After training call `refresh`.
     """
 
-    def __init__(self, model: Any, game: Game, encoding: str, fast: str = "auto", threads: int | None = None) -> None:
-        check_encoding(game, encoding)
+    def __init__(
+        self,
+        model: Any,
+        game: Game,
+        encoding: str | Encoding | None = None,
+        fast: str = "auto",
+        threads: int | None = None,
+        logits: bool | None = None,
+    ) -> None:
         one_of("fast", fast, ("auto", "no"))
-        if not isinstance(model.output, dict) or "policy" not in model.output:
-            raise AzlabError("The model needs an output named 'policy'; azlab.nets.keras_nets shows how.")
-        if tuple(model.input.shape[1:]) != input_shape(game, encoding):
-            wanted, given = tuple(model.input.shape[1:]), input_shape(game, encoding)
-            raise AzlabError(f"The model reads {wanted}, but {game.name} encoded as {encoding!r} gives {given}.")
-        self.model, self.game, self.encoding, self.threads = model, game, encoding, threads
-        self._outputs = outputs_of_actions(game, model.output["policy"].shape[-1])
-        self.in_numpy = fast == "auto" and is_dense(model)
-        self._call: Any = None if self.in_numpy else _tensorflow_call(model)
+        self.model, self.game, self.threads = model, game, threads
+        self.encoding = keras_encoding(model, game, encoding)
+        self.form, self.logits = keras_form(model, game, self.encoding, logits)
+        self._outputs = self.encoding.outputs(game, self.form.policies)
+        self.in_numpy = fast == "auto" and self.form.results < 3 and is_dense(model)
+        self._call: Any = None if self.in_numpy else _tensorflow_call(model, self.form)
         self.refresh()
 
     def refresh(self) -> None:
@@ -181,25 +251,51 @@ class KerasEvaluator:
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         """See `azlab.search.evaluators`."""
-        policy, values = in_fixed_sizes(encode(self.game, states, self.encoding), SIZES, self.forward)
+        policy, results = in_fixed_sizes(self.encoding.encode(self.game, states), SIZES, self.forward)
         priors = np.empty(legal.shape, np.float32)
-        masked_softmax(np.log(policy + TINY), self._outputs, legal, priors)
-        return priors, for_seat_0(states, values)
+        masked_softmax(policy if "policy" in self.logits else np.log(policy + TINY), self._outputs, legal, priors)
+        if self.form.results == 3:
+            return (priors, *result_of(states, results if "result" in self.logits else np.log(results + TINY)))
+        return (priors, *result_of(states, results[:, None]))
 
     def forward(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Move chances [B, O] and values [B] for the mover of encoded states, as they come."""
+        """Policy [B, O] and, for the mover, values [B] or draw, win, loss [B, 3] of encoded states, as they come."""
         return self._call(inputs)
 
 
-def _tensorflow_call(model: Any) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def keras_encoding(model: Any, game: Game, encoding: str | Encoding | None) -> Encoding:
+    """How a Keras model sees states: as told, else by its planes, which come last unless its input says otherwise."""
+    if encoding is not None:
+        return find_encoding(encoding)
+    channels, height, width = game.planes_shape
+    shape = getattr(model, "input_shape", None)
+    is_first = shape is not None and tuple(shape)[1:] == game.planes_shape != (height, width, channels)
+    return PLANES if is_first else PLANES_LAST
+
+
+def keras_form(model: Any, game: Game, encoding: Encoding, logits: bool | None = None) -> tuple[Form, frozenset[str]]:
+    """What a Keras model gives, by a dry run, and which of its heads are logits; a sentence if it does not fit the game.
+
+    Heads of chances are positive and add up to 1; `logits` tells it for both policy and result.
+    """
+    if logits is not None:
+        one_of("logits", logits, (True, False))
+    form, out = look(game, encoding, lambda inputs: model(inputs, training=False))
+    heads = {name: np.asarray(head) for name, head in form.heads(out).items() if name in ("policy", "result")}
+    is_chances = {name: bool((head >= 0).all() and np.allclose(head.sum(axis=1), 1, atol=1e-3)) for name, head in heads.items()}
+    return form, frozenset(name for name in heads if logits or (logits is None and not is_chances[name]))
+
+
+def _tensorflow_call(model: Any, form: Form) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """The model as one compiled function; it sees later weights by itself."""
     import tensorflow as tf
 
     compiled = tf.function(lambda x: model(x, training=False))
 
     def call(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out = compiled(tf.convert_to_tensor(inputs))
-        policy = out["policy"].numpy()
-        return policy, out["value"].numpy()[:, 0] if "value" in out else np.zeros(len(policy), np.float32)
+        heads = form.heads(compiled(tf.convert_to_tensor(inputs)))
+        policy = heads["policy"].numpy()
+        found = heads.get("result", heads.get("value"))
+        return policy, np.zeros(len(policy), np.float32) if found is None else found.numpy()
 
     return call

@@ -7,6 +7,7 @@ layer, so a saved net is only numbers. A net that a search can use has the outpu
 
 import contextlib
 import functools
+import importlib.util
 import logging
 import os
 import sys
@@ -16,24 +17,36 @@ from types import ModuleType
 from typing import Any
 
 from azlab.errors import AzlabError, one_of, whole_number
+from azlab.games.game import Game
 
 
 def load_keras() -> ModuleType:
     """Keras with the TensorFlow backend, whichever was set when it was first imported stays."""
-    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no lines on instruction sets in a notebook
-    if "keras" not in sys.modules:
-        with _quiet():
-            import keras
-            import tensorflow as tf
-
-            tf.config.list_physical_devices()  # looks for a graphics card now, not in some later cell
-        logging.getLogger("tensorflow").setLevel(logging.ERROR)  # else it warns of every fifth network that is compiled
+    choose_backend()
+    _load_quietly()
     import keras
 
     if keras.backend.backend() != "tensorflow":
         raise AzlabError(f"Keras runs on {keras.backend.backend()} here; set KERAS_BACKEND=tensorflow and start Python again.")
     return keras
+
+
+def choose_backend() -> None:
+    """What has to be said before Keras is first imported, by whomever."""
+    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no lines on instruction sets in a notebook
+
+
+@functools.cache
+def _load_quietly() -> None:
+    with _quiet():
+        if importlib.util.find_spec("triton"):  # comes with torch for GPUs; loaded after TensorFlow it ends the process
+            importlib.import_module("triton")
+        import keras  # noqa: F401
+        import tensorflow as tf
+
+        tf.config.list_physical_devices()  # looks for a graphics card now, not in some later cell
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)  # else it warns of every fifth network that is compiled
 
 
 @contextlib.contextmanager
@@ -55,6 +68,21 @@ def _quiet() -> Iterator[None]:
             os.close(kept)
 
 
+MOST_NEURONS = 100_000  # of a layer; more do not fit into memory
+
+
+def _check_layers(name: str, sizes: object) -> None:
+    if not isinstance(sizes, tuple | list):
+        raise AzlabError(f"{name} is a list of the layers' sizes, such as [1024, 512], not {sizes!r}.")
+    for size in sizes:
+        whole_number(f"a size in {name}", size, 1, MOST_NEURONS)
+
+
+def _check_dropout(dropout: object) -> None:
+    if not isinstance(dropout, int | float) or not 0 <= dropout < 1:
+        raise AzlabError(f"dropout is a share from 0 to below 1, not {dropout!r}.")
+
+
 def dots_and_boxes_net(
     layers: Sequence[int] = (1024, 1024, 1024, 512), dropout: float = 0.3, rows: int = 3, cols: int = 3
 ) -> Any:
@@ -62,6 +90,8 @@ def dots_and_boxes_net(
 
     `layers=(1024, 256, 128)` is the smaller net of the source's version 60.
     """
+    _check_layers("layers", layers)
+    _check_dropout(dropout)
     keras = load_keras()
     height, width = 2 * rows + 1, cols + 1
     state = keras.Input((height, width), name="state")
@@ -74,6 +104,15 @@ def dots_and_boxes_net(
     policy = keras.layers.Dense(height * width, activation="softmax", name="policy")(x)
     value = keras.layers.Dense(1, activation="tanh", name="value")(x)
     return keras.Model(state, {"policy": policy, "value": value}, name="dots_and_boxes")
+
+
+def dots_and_boxes_for(
+    game: Game, layers: Sequence[int] = (1024, 1024, 1024, 512), dropout: float = 0.3, encoding: str = "lines"
+) -> tuple[Any, str]:
+    """The kind of net that configs call "dots_and_boxes", for the board of `game`, and its encoding."""
+    one_of("the net's encoding", encoding, ("lines", "lines_and_score"))
+    _, height, width = game.planes_shape
+    return dots_and_boxes_net(layers, dropout, (height - 1) // 2, width - 1), encoding
 
 
 def value_net(size: int = 3, filters: Sequence[int] = (30, 50), dense: int = 100) -> Any:
@@ -107,6 +146,9 @@ def seega_net(size: int = 5, filters: int = 512, dense: Sequence[int] = (1024, 5
     layer. That gives the source's 8,197,221 parameters on 5x5.
     """
     whole_number("size", size, 5, 19)
+    whole_number("filters", filters, 1, MOST_NEURONS)
+    _check_layers("dense", dense)
+    _check_dropout(dropout)
     keras = load_keras()
     board = keras.Input((size, size), name="board")
     x = keras.layers.Reshape((size, size, 1), name="channel")(board)
@@ -123,6 +165,11 @@ def seega_net(size: int = 5, filters: int = 512, dense: Sequence[int] = (1024, 5
     policy = keras.layers.Dense(4 * size * size, activation="softmax", name="policy")(x)
     value = keras.layers.Dense(1, activation="tanh", name="value")(x)
     return keras.Model(board, {"policy": policy, "value": value}, name="seega")
+
+
+def seega_for(game: Game, filters: int = 512, dense: Sequence[int] = (1024, 512), dropout: float = 0.3) -> tuple[Any, str]:
+    """The kind of net that configs call "seega", for the board of `game`, and its encoding."""
+    return seega_net(game.planes_shape[1], filters, dense, dropout), "signed"
 
 
 @functools.cache

@@ -55,10 +55,9 @@ class ResidualConfig:
         one_of("encoding", self.encoding, ("single", "planes"))
 
     @classmethod
-    def for_game(cls, game: Game, encoding: str | None = None, **sizes: Any) -> "ResidualConfig":
-        """The net of `sizes` for a game: with S5's single plane for Connect 4, with the game's own planes for the others."""
+    def for_game(cls, game: Game, encoding: str = "planes", **sizes: Any) -> "ResidualConfig":
+        """The net of `sizes` for a game: it sees the game's own planes, or with "single" one plane of stones, as in S5."""
         channels, rows, cols = game.planes_shape
-        encoding = encoding or ("single" if game.name == "connect4" else "planes")
         possible = {field.name for field in dataclasses.fields(cls)} - {"rows", "cols", "actions", "channels", "encoding"}
         if unknown := set(sizes) - possible:
             raise AzlabError(f"A residual net has no {', '.join(sorted(unknown))}; its sizes are {', '.join(sorted(possible))}.")
@@ -67,7 +66,8 @@ class ResidualConfig:
     @classmethod
     def bottleneck(cls, game: Game, **sizes: Any) -> "ResidualConfig":
         """Table 11: the small net whose 42 features a head are learning targets for a larger one."""
-        return cls.for_game(game, **{"stem": 128, "filters": 32, "blocks": 3, "squeeze": 4, "head": 1} | sizes)
+        table: dict[str, Any] = {"encoding": "single", "stem": 128, "filters": 32, "blocks": 3, "squeeze": 4, "head": 1}
+        return cls.for_game(game, **table | sizes)
 
 
 class NetOutput(NamedTuple):
@@ -138,6 +138,11 @@ class ResidualNet(nn.Module):
         self.result = Head(config, 3)
         self.reply = nn.Linear(self.policy.linear.in_features, config.actions) if config.reply else None
 
+    @property
+    def encoding(self) -> str:
+        """How it sees a state, a name of azlab.nets.encodings."""
+        return self.config.encoding
+
     def trunk(self, planes: Tensor) -> Tensor:
         """The output of the last block [B, filters, H, W]."""
         return self.blocks(self.adapter(torch.relu(self.stem_norm(self.stem(planes)))))
@@ -150,6 +155,11 @@ class ResidualNet(nn.Module):
         features = self.policy.features(x).flatten(1)
         reply = None if self.reply is None else self.reply(features)
         return NetOutput(self.policy.linear(features), self.result(x), reply)
+
+
+def residual_net(game: Game, **sizes: Any) -> ResidualNet:
+    """The kind of net that configs call "residual"; `sizes` as in `ResidualConfig.for_game`."""
+    return ResidualNet(ResidualConfig.for_game(game, **sizes))
 
 
 def count_parameters(net: nn.Module) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from azlab.errors import AzlabError, one_of, whole_number
+from azlab.files import expanded, make_own_folder, user_cache
 from azlab.games.connect4 import Connect4
 from azlab.oracles.connect4 import finished_values
 from azlab.oracles.connect4_engines import ENGINES, Engine, new_engine
@@ -183,9 +184,11 @@ def _reported(progress: Progress | bool, total: int) -> Iterator[Callable[[], No
 def _cache_file(game: Connect4, kind: str, cache: str | Path | None) -> Path | None:
     if cache is None:
         return None
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "azlab" / "connect4" if cache == "default" else Path(cache).expanduser()
-    return folder / f"{game.rows}x{game.cols}_{kind}.npz"
+    folder: Path | None = expanded(cache)
+    if cache == "default":
+        home = user_cache()
+        folder = None if home is None else home / "connect4"
+    return None if folder is None else folder / f"{game.rows}x{game.cols}_{kind}.npz"
 
 
 class Store:
@@ -215,7 +218,7 @@ class Store:
             return
         self.rows = {**self._read(), **self.rows}
         with contextlib.suppress(OSError):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            make_own_folder(self.file.parent)
             handle, aside = tempfile.mkstemp(dir=self.file.parent, prefix=f".{self.file.name}.")
             try:
                 with os.fdopen(handle, "wb") as stream:

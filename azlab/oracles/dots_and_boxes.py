@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from azlab.errors import AzlabError
+from azlab.files import make_own_folder, user_cache
 from azlab.games.dots_and_boxes import DotsAndBoxes, cell_of_action
 from azlab.games.game import Position
 from azlab.games.kernel import kernel
@@ -125,10 +126,10 @@ def endgame_scores(position: Position) -> np.ndarray:
 # --- the file ---------------------------------------------------------------------------------------------------
 
 
-def table_path(rows: int, cols: int) -> Path:
-    """Where the table of a board is kept."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "azlab" / "oracles" / f"dots_and_boxes_{rows}x{cols}.npy"
+def table_path(rows: int, cols: int) -> Path | None:
+    """Where the table of a board is kept; None where there is no home folder."""
+    cache = user_cache()
+    return None if cache is None else cache / "oracles" / f"dots_and_boxes_{rows}x{cols}.npy"
 
 
 def checksum(table: np.ndarray) -> bytes:
@@ -153,7 +154,7 @@ def load(path: Path, length: int) -> np.ndarray | None:
 def save(path: Path, table: np.ndarray) -> None:
     """Write a table aside and then rename it, so that nobody reads half a file. Where none can be written, none is."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
             try:
                 np.save(file, table, allow_pickle=False)
@@ -179,10 +180,11 @@ class DotsAndBoxesOracle(Oracle):
         self.game = game
         self.boxes = boxes_of_lines(game.rows, game.cols)
         path = table_path(game.rows, game.cols)
-        table = load(path, 1 << game.num_actions)
+        table = load(path, 1 << game.num_actions) if path is not None else None
         if table is None:
             table = build(game.rows, game.cols, progress)
-            save(path, table)
+            if path is not None:
+                save(path, table)
             table.flags.writeable = False  # as if it had been loaded
         self.table = table  # int8 [2 ** lines]: margin of the boxes to come, for the player to move
         cells = [cell_of_action(action, game.cols) for action in range(game.num_actions)]

@@ -1,4 +1,4 @@
-"""Perfect play by trying everything, with the rules themselves. For games as small as tic-tac-toe (5,478 positions)."""
+"""Perfect play by trying everything, with the rules themselves: tic-tac-toe (5,478 positions), small games of anyone's."""
 
 import numpy as np
 
@@ -28,3 +28,11 @@ class ExhaustiveOracle(Oracle):
         """Learn the values of all states below `states`."""
         for layer, values in solve(self.game, distinct(states)[0], self.limit - len(self._value_of)):
             self._value_of.update(zip([state.tobytes() for state in layer], values.tolist(), strict=True))
+
+
+class SolvedOracle(ExhaustiveOracle):
+    """Solves the whole game at once, so that one with too many positions is refused now, not at the first question."""
+
+    def __init__(self, game: Game, limit: int = LIMIT) -> None:
+        super().__init__(game, limit)
+        self._solve(game.new_states(1))

@@ -41,7 +41,8 @@ from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
-from azlab.repro.sources import PROFILES, read_toml, source_folder, source_names, source_table
+from azlab.repro.reading import is_name, is_number, read_toml
+from azlab.repro.sources import PROFILES, source_folder, source_names, source_table
 
 COMPARISONS = ("at least", "at most", "above", "below")
 TRENDS = ("rises", "falls")
@@ -80,6 +81,22 @@ class Claim:
         kinds: dict[type, str] = {bool: "truth", str: "text", list: "list", dict: "table"}
         return kinds.get(type(self.value), "number")
 
+    def takes(self, value: object) -> str:
+        """What has to be recorded for it, if `value` has another form; empty if it fits. None stands for no finite number."""
+        kind = self.kind
+        wanted = {"number": "a number", "text": "text", "truth": "True or False", "curve": "a curve"}.get(kind, "")
+        number = lambda part: part is None or is_number(part)  # noqa: E731
+        if isinstance(self.value, list) and kind == "list":
+            wanted = f"a list of {len(self.value)} numbers"
+            fits = isinstance(value, list) and len(value) == len(self.value) and all(map(number, value))
+        elif isinstance(self.value, dict) and kind == "table":
+            wanted = f"a number for each of {', '.join(self.value)}"
+            fits = isinstance(value, dict) and set(value) == set(self.value) and all(map(number, value.values()))
+        else:
+            forms = {"number": number(value), "text": isinstance(value, str), "truth": isinstance(value, bool)}
+            fits = forms.get(kind, False)
+        return "" if fits else wanted
+
 
 @dataclass(frozen=True)
 class Source:
@@ -109,13 +126,15 @@ def load_all() -> list[Source]:
 def load(name: str) -> Source:
     """One source by its short or full name. A mistake in its file raises a sentence that names the claim."""
     file = source_folder(name) / "claims.toml"
-    content = read_toml(file)
+    content = read_toml(file, "Mend it, or restore it with git.")
     _only(content, ("title", "summary", "group"), file)
     _need(content, ("title", "summary", "group"), file)
+    if not isinstance(content["title"], str) or not isinstance(content["summary"], str):
+        _complain(file, "title and summary have to be text")
     claims: list[Claim] = []
-    for group in content["group"]:
+    for group in _tables(content["group"], "[[group]]", file):
         shared = {key: value for key, value in group.items() if key != "claims"}
-        for own in group.get("claims") or _complain(file, f"a group without claims: {shared}"):
+        for own in _tables(group.get("claims") or _complain(file, f"a group without claims: {shared}"), "claims", file):
             own_criterion = set(own) & set(CRITERIA) or isinstance(own.get("value"), str | bool)
             inherited = {key: value for key, value in shared.items() if key not in CRITERIA or not own_criterion}
             claims.append(_claim({**inherited, **own}, file))
@@ -124,16 +143,24 @@ def load(name: str) -> Source:
     return source
 
 
+def _tables(value: Any, name: str, file: Path) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        _complain(file, f"{name} has to be a list of tables")
+    return value
+
+
 def _claim(keys: dict[str, Any], file: Path) -> Claim:
-    place = f"{file}, claim {keys.get('id', '(without id)')}"
+    place = f"{file}, claim {keys['id'] if is_name(keys.get('id')) else '(without a proper id)'}"
     if isinstance(keys.get("table"), dict):
         keys = _with_table(dict(keys), place)
     _only(keys, [field.name for field in fields(Claim)], place)
     _need(keys, ("id", "where", "metric"), place)
     claim = Claim(**keys)
-    for name in ("id", "where", "metric", "unit", "notebook", "unchecked", "than"):
+    for name in ("id", "where", "metric", "unit", "profile", "notebook", "unchecked", "direction", "than"):
         if not isinstance(getattr(claim, name), str):
             _complain(place, f"{name} has to be text")
+    if not is_name(claim.id):
+        _complain(place, "an id is made of letters, digits, points, dashes and underscores")
     _check_value(claim, place)
     if claim.unchecked:
         return claim
@@ -152,6 +179,8 @@ def _with_table(keys: dict[str, Any], place: str) -> dict[str, Any]:
         _complain(place, "it has a `table`, so `value` and `x` are its columns' names there")
     _only(table, ("file", "value", "x"), place)
     _need(table, ("file", "value"), place)
+    if not all(isinstance(name, str) for name in table.values()):
+        _complain(place, "a `table` names a file and its columns, all of them text")
     columns = source_table(table["file"])
     for name in (table["value"], table.get("x", table["value"])):
         if name not in columns:
@@ -178,6 +207,8 @@ def _check_value(claim: Claim, place: str) -> None:
     if claim.x is not None:
         if not isinstance(value, list) or not isinstance(claim.x, list) or len(claim.x) != len(value):
             _complain(place, "`x` needs a list `value` of the same length")
+        if not all(map(is_number, claim.x)):
+            _complain(place, "`x` holds numbers")
         if any(b <= a for a, b in zip(claim.x, claim.x[1:])):
             _complain(place, "`x` has to increase")
 
@@ -215,12 +246,10 @@ def _check_together(source: Source, file: Path) -> None:
             _complain(file, f"the id {claim.id} has to start with {source.short}.")
         seen.add(claim.id)
     for claim in source.claims:
+        if claim.than and claim.than not in seen:
+            _complain(file, f"{claim.id} is compared with another claim, and there is no claim {claim.than!r}")
         if claim.than and source.claim(claim.than).kind != "number":
             _complain(file, f"{claim.id} is compared with {claim.than}, which is no number")
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _similar(word: str, names: list[str]) -> str:

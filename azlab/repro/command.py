@@ -23,11 +23,20 @@ def reproduce(args: argparse.Namespace) -> int:
     if args.estimate:
         return _estimate(args.what, profile)
     run = _resumed(args) if args.resume else _started(args, profile)
-    if run is None:
-        return 0
-    print(f"The run is in {run.folder}. Ctrl-C stops it; `azlab reproduce --resume --out {run.folder}` goes on.", flush=True)
+    if isinstance(run, int):
+        return run
     from azlab.repro import runner
 
+    with runner.held(run.folder):
+        if args.resume:
+            run = runner.old_run(run.folder)  # as a process left it that may have ended just now
+        return _go(run, args.keep)
+
+
+def _go(run: "Run", keep: bool) -> int:
+    from azlab.repro import runner
+
+    print(f"The run is in {run.folder}. Ctrl-C stops it; `azlab reproduce --resume --out {run.folder}` goes on.", flush=True)
     cells = _CellLine()
     try:
         runner.go(run, cells.line, cells)
@@ -35,39 +44,41 @@ def reproduce(args: argparse.Namespace) -> int:
         cells.clear()
         print(f"Stopped. `azlab reproduce --resume --out {run.folder}` goes on.", file=sys.stderr)
         return 130
-    if args.keep:
-        for result in results.of_run(run.folder):
-            print(f"Kept: {result.keep()}")
-    _write_report(run.folder, [run.folder])
+    complete = _write_report(run.folder, [run.folder])
     if run.failed:
         print(f"{len(run.failed)} of {len(run.steps)} notebooks failed: {', '.join(step.notebook for step in run.failed)}.")
-    return 1 if run.failed else 0
+    for result in runner.results_of(run) if keep else ():
+        print(f"Kept: {result.keep()}")
+    return 0 if complete and not run.failed else 1
 
 
 def report(args: argparse.Namespace) -> int:
-    _write_report(Path(args.out), [Path(run) for run in args.runs])
-    return 0
+    """Write the report. Exit code 0 if all of it is there, 1 if a file could not be used, which the report and stderr name."""
+    return 0 if _write_report(Path(args.out), [Path(run) for run in args.runs]) else 1
 
 
-def _write_report(folder: Path, runs: list[Path]) -> None:
+def _write_report(folder: Path, runs: list[Path]) -> bool:
+    """Write the report and say where it is; False if it lacks what a damaged file held."""
     from azlab.repro import report
     from azlab.repro.rows import counts_line
 
-    content = report.sections(runs)
+    content = report.gather(runs)
     html, markdown = report.write(folder, content)
-    for section in content:
+    for section in content.sections:
         print(f"{section.source.name}: {counts_line(section.counts)}")
-    print(f"The report is {html.resolve()} (and {markdown.name} beside it).")
+    print(f"The report is {html} (and {markdown.name} beside it).", flush=True)
+    for fault in content.faults:
+        print(f"Left out of the report: {fault}", file=sys.stderr)
+    return not content.faults
 
 
-def _started(args: argparse.Namespace, profile: str) -> "Run | None":
-    """A new run; None when no notebook is written for what was asked, which is only reported then."""
+def _started(args: argparse.Namespace, profile: str) -> "Run | int":
+    """A new run; an exit code when no notebook is written for what was asked, which is only reported then."""
     notebooks, empty = profiles.select(args.what)
     for source in empty:
         print(f"{source}: no notebook yet; its claims count as not run.")
     if not notebooks:
-        _write_report(Path(args.out or "runs/report"), [])
-        return None
+        return 0 if _write_report(Path(args.out or "runs/report"), []) else 1
     from azlab.repro import runner
 
     if args.out:
@@ -79,7 +90,8 @@ def _started(args: argparse.Namespace, profile: str) -> "Run | None":
 def _resumed(args: argparse.Namespace) -> "Run":
     from azlab.repro import runner
 
-    run = runner.old_run(Path(args.out)) if args.out else runner.newest_unfinished(Path("runs"))
+    passed_over = lambda line: print(line, file=sys.stderr)  # noqa: E731
+    run = runner.old_run(Path(args.out)) if args.out else runner.newest_unfinished(Path("runs"), passed_over)
     if args.profile not in (None, run.profile) or args.seed not in (None, run.seed):
         raise AzlabError(
             f"The run in {run.folder} is at profile {run.profile} with seed {run.seed}, and goes on so: "

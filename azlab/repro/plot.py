@@ -3,7 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 WIDTH, HEIGHT = 560, 280
 LEFT, RIGHT, TOP, BOTTOM = 72, 16, 12, 50  # room for the labels around the lines
@@ -19,6 +23,17 @@ class Line:
     y: Sequence[float]
 
 
+@cache
+def _environment() -> Environment:
+    folder = FileSystemLoader(Path(__file__).parent / "templates")
+    return Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def template(name: str) -> Template:
+    """A file of the folder `templates`. Whatever is put into it is escaped, except what another of these templates made."""
+    return _environment().get_template(name)
+
+
 def number(value: float) -> str:
     """Four significant digits, thousands apart; whole numbers in full."""
     if float(value).is_integer() and abs(value) < 1e15:
@@ -29,35 +44,35 @@ def number(value: float) -> str:
 
 def ticks(low: float, high: float) -> list[float]:
     """About five round numbers that lie between `low` and `high`."""
-    step = 10 ** math.floor(math.log10((high - low) / 4))
+    step = 10.0 ** math.floor(math.log10((high - low) / 4))
     step *= next(factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= 6)
     first = math.ceil(low / step - 1e-9)
-    return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [round(k * step, 12) if step > 1e-10 else k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def plot(title: str, lines: Sequence[Line]) -> str:
+def plot(title: str, lines: Sequence[Line]) -> Markup:
     """The lines with axes and a legend."""
     low_x, high_x = _range([value for line in lines for value in line.x])
     low_y, high_y = _range([value for line in lines for value in line.y])
-    across = lambda x: LEFT + (x - low_x) / (high_x - low_x) * (WIDTH - LEFT - RIGHT)  # noqa: E731
-    down = lambda y: HEIGHT - BOTTOM - (y - low_y) / (high_y - low_y) * (HEIGHT - TOP - BOTTOM)  # noqa: E731
-    parts = [f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title, quote=True)}">']
-    for tick in ticks(low_y, high_y):
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{down(tick):.1f}" y2="{down(tick):.1f}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{down(tick) + 4:.1f}" text-anchor="end">{number(tick)}</text>')
-    for tick in ticks(low_x, high_x):
-        parts.append(f'<text x="{across(tick):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{number(tick)}</text>')
-    parts.append(f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM}"/>')
-    place = LEFT
+    across = lambda x: round(LEFT + (x - low_x) / (high_x - low_x) * (WIDTH - LEFT - RIGHT), 1)  # noqa: E731
+    down = lambda y: round(HEIGHT - BOTTOM - (y - low_y) / (high_y - low_y) * (HEIGHT - TOP - BOTTOM), 1)  # noqa: E731
+    drawn, place = [], LEFT
     for line in lines:
-        points = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in zip(line.x, line.y))
-        parts.append(f'<polyline class="{line.style}" points="{points}"/>')
-        parts.append(f'<line class="{line.style}" x1="{place}" x2="{place + 22}" y1="{HEIGHT - 10}" y2="{HEIGHT - 10}"/>')
-        parts.append(f'<text x="{place + 28}" y="{HEIGHT - 6}">{escape(line.name)}</text>')
+        points = " ".join(f"{across(x)},{down(y)}" for x, y in zip(line.x, line.y))
+        drawn.append({"name": line.name, "style": line.style, "points": points, "place": place})
         place += 50 + 8 * len(line.name)
-    return "".join(parts) + "</svg>"
+    text = template("plot.svg").render(
+        title=title, lines=drawn, width=WIDTH, height=HEIGHT, left=LEFT, right=WIDTH - RIGHT, bottom=HEIGHT - BOTTOM,
+        marks_x=[(number(tick), across(tick)) for tick in ticks(low_x, high_x)],
+        marks_y=[(number(tick), down(tick)) for tick in ticks(low_y, high_y)],
+    )  # fmt: skip
+    return Markup(text)
 
 
 def _range(values: list[float]) -> tuple[float, float]:
+    """From the least to the largest; wider where these are the same, or too near each other to be told apart in a plot."""
     low, high = min(values), max(values)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    size = max(abs(low), abs(high))
+    if high - low > max(1e-9 * size, 1e-280):
+        return low, high
+    return low - max(0.5, size / 1000), high + max(0.5, size / 1000)

@@ -22,13 +22,15 @@ proportion to the running time of each. Timing smoke and probe gives start-up an
 """
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
 from azlab.files import root
-from azlab.repro.sources import PROFILES, find_source, notebook_path, read_toml, source_names
+from azlab.repro.reading import is_name, is_number, read_toml
+from azlab.repro.sources import PROFILES, find_source, notebook_path, source_names
 
 OF_THE_RUNNER = ("profile", "seed", "out")
 PART = "part:"
@@ -63,8 +65,10 @@ def load(source: str) -> list[NotebookProfiles]:
     if not file.exists():
         return []
     found = []
-    for notebook, tables in sorted(read_toml(file).items()):
+    for notebook, tables in sorted(read_toml(file, "Mend it, or restore it with git.").items()):
         place = f"{file}, {notebook}"
+        if not is_name(notebook):
+            raise AzlabError(f"{file}: {notebook!r} cannot be the name of a notebook, such as 04_value_generations.")
         if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
             raise AzlabError(f'{place}: a profile is a table of its own, such as ["{notebook}".smoke].')
         work = tables.pop("work", {})
@@ -75,7 +79,7 @@ def load(source: str) -> list[NotebookProfiles]:
             if taken:
                 raise AzlabError(f"{place}, {name}: {taken[0]} is set by the runner and must not stand in a profile.")
         for name, amount in work.items():
-            if name not in tables or isinstance(amount, bool) or not isinstance(amount, int | float) or amount <= 0:
+            if name not in tables or not is_number(amount) or amount <= 0:
                 raise AzlabError(f"{place}, work: {name} has to be one of its profiles with a positive number.")
         if "probe" in work and not work.get("smoke", 0) < work["probe"]:
             raise AzlabError(f"{place}, work: a probe has more work than smoke, or no speed can be told from the two.")
@@ -112,17 +116,30 @@ def select(names: list[str]) -> tuple[list[NotebookProfiles], list[str]]:
     return sorted(chosen.values(), key=lambda one: one.notebook), empty
 
 
-def notebook_parameters(path: Path) -> dict[str, str]:
-    """The parameters a notebook declares in its cell tagged `parameters`, and the type each is annotated with ("" without)."""
+def read_notebook(path: Path) -> Any:
+    """A notebook of the checkout as nbformat has it."""
     import nbformat
 
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if "parameters" in cell.metadata.get("tags", [])]
+    try:
+        return nbformat.read(path, as_version=4)
+    except (OSError, ValueError, nbformat.ValidationError, AttributeError, KeyError, TypeError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+        raise AzlabError(f"{path} cannot be read as a notebook ({reason}). Restore it with git.") from None
+
+
+def notebook_parameters(path: Path) -> dict[str, str]:
+    """The parameters a notebook declares in its cell tagged `parameters`, and the type each is annotated with ("" without)."""
+    cells = [cell for cell in read_notebook(path).cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise AzlabError(
             f"{path.name} needs one cell tagged `parameters` and has {len(cells)}; CONTRIBUTING.md says what belongs there."
         )
+    try:
+        lines = ast.parse(cells[0].source).body
+    except (SyntaxError, ValueError) as error:
+        raise AzlabError(f"{path.name}: the cell tagged `parameters` is not Python ({error}).") from None
     declared = {}
-    for line in ast.parse(cells[0].source).body:
+    for line in lines:
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
             declared[line.target.id] = ast.unparse(line.annotation)
         elif isinstance(line, ast.Assign):
@@ -132,9 +149,7 @@ def notebook_parameters(path: Path) -> dict[str, str]:
 
 def notebook_parts(path: Path) -> list[str]:
     """The parts of a notebook that can be run alone: its cells have tags such as part:tictactoe; cells without belong to all."""
-    import nbformat
-
-    tags = [tag for cell in nbformat.read(path, as_version=4).cells for tag in cell.metadata.get("tags", [])]
+    tags = [tag for cell in read_notebook(path).cells for tag in cell.metadata.get("tags", [])]
     return list(dict.fromkeys(tag.removeprefix(PART) for tag in tags if tag.startswith(PART)))
 
 
@@ -147,3 +162,24 @@ def check_parameters(path: Path, parameters: dict[str, Any]) -> None:
         wanted = TYPES.get(declared[name].split("[")[0])
         if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
             raise AzlabError(f"{path.name}: the parameter {name} is of type {declared[name]}, so {value!r} does not fit.")
+
+
+def check_texts(one: NotebookProfiles, parameters: dict[str, Any]) -> None:
+    """Refuse text that no profile of the checkout has for that parameter.
+
+    A player's name can be a program to start: the numbers of a run may be anyone's, its words only ours.
+    """
+    for name, value in parameters.items():
+        known = {text for profile in one.parameters.values() for text in _texts(profile.get(name))}
+        for text in _texts(value):
+            if text not in known:
+                raise AzlabError(f"{one.notebook}: no profile of this checkout has {text!r} for the parameter {name}.")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a parameter's value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(part)

@@ -62,7 +62,10 @@ class Recorder:
         claim = self.source.claim(claim_id)
         if claim.is_curve:
             raise AzlabError(f"{claim_id} is a curve: use record.curve({claim_id!r}, x, y).")
-        entry: dict[str, Any] = {"value": _fitting(claim, _plain(value))}
+        entry: dict[str, Any] = {"value": _plain(value)}
+        wanted = claim.takes(entry["value"])
+        if wanted:
+            raise AzlabError(f"The claim {claim_id} takes {wanted}, not {entry['value']!r}.")
         if spread is not None:
             entry["spread"] = _plain(spread)
         if runs is not None:
@@ -75,6 +78,7 @@ class Recorder:
     def curve(self, claim_id: str, x: Sequence[float], y: Sequence[float], label: str = "") -> None:
         """Record a curve for a claim; on claims that are no curve it is only drawn. A second one needs another label."""
         self.source.claim(claim_id)
+        label = str(label)
         points = [(_plain(a), _plain(b)) for a, b in zip(x, y, strict=True)]
         if len(points) < 2 or not all(claims.is_number(number) for point in points for number in point):
             raise AzlabError(f"A curve for {claim_id} needs at least two points, all of them numbers.")
@@ -122,23 +126,3 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     raise AzlabError(f"A measured value is a number, text, truth, list or table, not {type(value).__name__}.")
-
-
-def _fitting(claim: claims.Claim, value: Any) -> Any:
-    """`value` if it has the form of the claim's own, else a sentence that says which that is."""
-    kind = claim.kind
-    wanted = {"number": "a number", "text": "text", "truth": "True or False"}.get(kind, "")
-    number = lambda part: part is None or claims.is_number(part)  # noqa: E731
-    if kind == "list":
-        assert isinstance(claim.value, list)
-        wanted = f"a list of {len(claim.value)} numbers"
-        fits = isinstance(value, list) and len(value) == len(claim.value) and all(map(number, value))
-    elif kind == "table":
-        assert isinstance(claim.value, dict)
-        wanted = f"a number for each of {', '.join(claim.value)}"
-        fits = isinstance(value, dict) and set(value) == set(claim.value) and all(map(number, value.values()))
-    else:
-        fits = number(value) if kind == "number" else isinstance(value, str if kind == "text" else bool)
-    if not fits:
-        raise AzlabError(f"The claim {claim.id} takes {wanted}, not {value!r}.")
-    return value

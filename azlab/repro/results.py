@@ -6,11 +6,12 @@ A run leaves `result.json` in the notebook's folder. Those worth keeping are com
 
 import dataclasses
 import datetime
-import json
+import itertools
 import os
 import platform
 import re
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -19,11 +20,13 @@ from typing import Any
 from azlab import __version__
 from azlab.errors import AzlabError
 from azlab.files import root
-from azlab.repro.claims import Claim, Source, is_number
+from azlab.repro.claims import Claim, Source
+from azlab.repro.reading import is_name, is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import write_json
-from azlab.repro.sources import PROFILES, source_names
+from azlab.repro.sources import PROFILES, source_folder, source_names
 from azlab.repro.verdict import Measured
 
+REMEDY = "Restore it with git or from a copy, or remove it and run its notebook again."
 PACKAGES = ("numpy", "numba", "torch", "tensorflow", "keras")
 
 
@@ -46,45 +49,111 @@ class Result:
 
     @property
     def run_id(self) -> str:
-        parts = re.findall(r"--part (\S+)", self.command)  # a run of some parts does not stand for the whole notebook
-        return "-".join([self.notebook, self.profile, f"seed{self.seed}", *parts])
+        """Its name in the report and among the committed ones; a run of some parts does not stand for the whole notebook."""
+        return "-".join([self.notebook, self.profile, f"seed{self.seed}", *self.parts])
+
+    @property
+    def parts(self) -> list[str]:
+        return re.findall(r"--part (\S+)", self.command)
 
     def write(self, file: Path) -> Path:
-        file.parent.mkdir(parents=True, exist_ok=True)
         write_json(file, dataclasses.asdict(self))
         return file
 
     def keep(self) -> Path:
         """Write it among the results that are committed."""
-        return self.write(root() / "reproductions" / self.source / "results" / f"{self.run_id}.json")
+        return self.write(source_folder(self.source) / "results" / f"{self.run_id}.json")
 
 
 def read(file: Path) -> Result:
-    """A result file, checked."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise AzlabError(f"{file} cannot be read as a result: {error}.") from None
+    """A result file, with everything in it checked."""
+    content = read_json(file, REMEDY)
     names = {one.name for one in dataclasses.fields(Result)}
-    if not isinstance(content, dict) or set(content) != names:
-        wrong = sorted(names ^ set(content)) if isinstance(content, dict) else ["everything"]
-        raise AzlabError(f"{file} is not a result: missing or unknown: {', '.join(wrong)}.")
-    if content["profile"] not in PROFILES:
-        raise AzlabError(f"{file}: there is no profile {content['profile']!r}.")
-    return Result(**content)
+    if set(content) != names:
+        refuse(file, f"it is not a result; missing or unknown: {', '.join(sorted(names ^ set(content)))}", REMEDY)
+    checks = {
+        "source": is_name(content["source"]), "notebook": is_name(content["notebook"]),
+        "profile": content["profile"] in PROFILES, "seed": is_whole(content["seed"]), "command": is_text(content["command"]),
+        "parameters": isinstance(content["parameters"], dict), "started": is_time(content["started"]),
+        "seconds": is_number(content["seconds"]) and content["seconds"] >= 0,
+        "machine": _holds(content["machine"], lambda fact: fact is None or isinstance(fact, str) or is_number(fact)),
+        "versions": _holds(content["versions"], is_text),
+    }  # fmt: skip
+    for name, good in checks.items():
+        if not good:
+            refuse(file, f"{name} cannot be {_short(content[name])}", REMEDY)
+    check_measured(content["claims"], content["curves"], file, REMEDY)
+    result = Result(**content)
+    if not all(is_name(part) for part in result.parts):
+        refuse(file, f"its command names parts that cannot be: {_short(result.parts)}", REMEDY)
+    return result
+
+
+def check_measured(claims: Any, curves: Any, place: object, remedy: str) -> None:
+    """Refuse measurements by claim id that no recorder writes; whether they have their claims' form, `misfit` says."""
+    if not _holds(claims, lambda entry: isinstance(entry, dict)) or not _holds(curves, lambda given: isinstance(given, list)):
+        refuse(place, "claims and curves have to be tables by claim id, of tables and of lists", remedy)
+    for claim_id, entry in claims.items():
+        good = "value" in entry and set(entry) <= {"value", "spread", "runs", "note"}
+        good = good and (isinstance(entry["value"], str | bool) or _numbers(entry["value"])) and _numbers(entry.get("spread"))
+        if not good or not is_whole(entry.get("runs", 1)) or not is_text(entry.get("note", "")):
+            refuse(place, f"what it has for {_short(claim_id)} is no measurement: {_short(entry)}", remedy)
+    for claim_id, given in curves.items():
+        for curve in given:
+            if not _is_curve(curve):
+                refuse(place, f"what it has for {_short(claim_id)} is no curve with a label, x that increases and y", remedy)
+
+
+def _is_curve(curve: Any) -> bool:
+    if not isinstance(curve, dict) or set(curve) != {"label", "x", "y"} or not isinstance(curve["label"], str):
+        return False
+    x, y = curve["x"], curve["y"]
+    if not isinstance(x, list) or not isinstance(y, list) or len(x) != len(y) or len(x) < 2 or not all(map(is_number, x + y)):
+        return False
+    return all(a < b for a, b in itertools.pairwise(x))
+
+
+def _numbers(value: Any) -> bool:
+    """Whether it is a number, or a list or table of them; None stands for one that was not finite."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    return all(part is None or is_number(part) for part in parts)
+
+
+def _holds(value: Any, good: Callable[[Any], bool]) -> bool:
+    return isinstance(value, dict) and all(map(good, value.values()))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def misfit(result: Result, source: Source) -> str:
+    """Which of its values has another form than the claim it is for, so that the two cannot be compared; empty if none has."""
+    for claim in source.claims:
+        if not claim.is_curve and claim.id in result.claims:
+            wanted = claim.takes(result.claims[claim.id]["value"])
+            if wanted:
+                return f"{claim.id} takes {wanted}, not {_short(result.claims[claim.id]['value'])}"
+    return ""
+
+
+def committed_files() -> list[Path]:
+    """Every result file that is kept in `reproductions/`."""
+    folders = (root() / "reproductions" / name / "results" for name in source_names())
+    return [file for folder in folders for file in sorted(folder.glob("*.json"))]
 
 
 def committed() -> list[Result]:
-    """Every result that is kept in `reproductions/`."""
-    folders = (root() / "reproductions" / name / "results" for name in source_names())
-    return [read(file) for folder in folders for file in sorted(folder.glob("*.json"))]
+    """Every result that is kept in `reproductions/`; one that cannot be read raises a sentence."""
+    return [read(file) for file in committed_files()]
 
 
-def of_run(folder: Path) -> list[Result]:
-    """The results in the folder of a run."""
-    if not (folder / "run.json").is_file():
+def files_of_run(folder: Path) -> list[Path]:
+    """The result files in the folder of a run."""
+    if not os.path.isfile(folder / "run.json"):
         raise AzlabError(f"{folder} is not the folder of a run: it has no run.json.")
-    return [read(file) for file in sorted(folder.glob("*/result.json"))]
+    return sorted(folder.glob("*/result.json"))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Row:
     criterion: str
     runs: tuple[Result, ...]
     note: str
-    picture: str  # SVG, or nothing
+    picture: str  # SVG as markupsafe.Markup, or nothing
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _value(value: Any, unit: str, spread: Any = None) -> str:
         spreads = spread if isinstance(spread, dict) else {}
         return "; ".join(f"{key} {_one(part, unit, spreads.get(key))}" for key, part in value.items())
     if isinstance(value, list):
-        spreads_by_place = spread if isinstance(spread, list) else [None] * len(value)
+        spreads_by_place = spread if isinstance(spread, list) and len(spread) == len(value) else [None] * len(value)
         parts = [_one(part, unit, by) for part, by in zip(value, spreads_by_place)]
         if len(parts) > SHOWN_PARTS:
             return f"{', '.join(parts[:3])}, …, {parts[-1]} ({len(parts)} values)"

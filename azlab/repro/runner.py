@@ -6,18 +6,23 @@ runs/<run>/
   <notebook>/         notebook.ipynb (executed), log.txt, metrics.json, result.json (once finished), figures/, work/
 """
 
-import json
+import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
+from azlab.files import locked, make_folder
 from azlab.repro import execute, profiles, results
+from azlab.repro.reading import is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import METRICS, write_json
-from azlab.repro.sources import notebook_path
+from azlab.repro.sources import PROFILES, notebook_path, source_names
 
+RUN, RESULT = "run.json", "result.json"
+REMEDY = "Nothing of it was run: restore the file, or start a new run without --resume."
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 Say = Callable[[str], None]  # takes one line of progress
 OnCell = Callable[[str, int, int, str], None]  # (notebook, number of the cell, cells in all, its first line)
@@ -62,13 +67,12 @@ class Run:
             "started": self.started,
             "steps": [asdict(one) for one in self.steps],
         }
-        write_json(self.folder / "run.json", content)
+        write_json(self.folder / RUN, content)
 
 
 def new_run(notebooks: list[profiles.NotebookProfiles], profile: str, seed: int, folder: Path, parts: Sequence[str] = ()) -> Run:
     """A run that has not started. Every parameter is checked here, before the first kernel starts."""
-    if (folder / "run.json").exists():
-        raise AzlabError(f"{folder} already holds a run: go on with it by --resume, or name another folder with --out.")
+    _see_that_it_is_new(folder)
     steps = []
     for one in notebooks:
         parameters = dict(one.at(profile))
@@ -78,29 +82,89 @@ def new_run(notebooks: list[profiles.NotebookProfiles], profile: str, seed: int,
             if part not in known:
                 raise AzlabError(f"{one.notebook} has no part {part!r}; its parts are: {', '.join(known) or 'none'}.")
         steps.append(Step(one.source, one.notebook, parameters, list(parts)))
-    folder.mkdir(parents=True, exist_ok=True)
-    run = Run(folder.resolve(), profile, seed, steps, results.now())
-    run.save()
+    run = Run(make_folder(folder), profile, seed, steps, results.now())
+    with held(run.folder):
+        _see_that_it_is_new(folder)  # another process may have been quicker
+        run.save()
     return run
 
 
+def _see_that_it_is_new(folder: Path) -> None:
+    if os.path.lexists(folder / RUN):
+        raise AzlabError(f"{folder} already holds a run: go on with it by --resume, or name another folder with --out.")
+
+
 def old_run(folder: Path) -> Run:
-    """The run in `folder`, as far as it came."""
-    file = folder / "run.json"
-    if not file.exists():
+    """The run in `folder`, as far as it came. It may be anyone's: all is checked, and only notebooks of this checkout run."""
+    file = folder / RUN
+    if not os.path.lexists(file):
         raise AzlabError(f"There is no run in {folder} to go on with.")
-    content = json.loads(file.read_text(encoding="utf-8"))
-    steps = [Step(**step) for step in content.pop("steps")]
-    return Run(folder.resolve(), steps=steps, **content)
+    content = read_json(file, REMEDY)
+    if set(content) != {"profile", "seed", "started", "steps"} or not isinstance(content["steps"], list) or not content["steps"]:
+        refuse(file, "a run has a profile, a seed, when it started, and steps", REMEDY)
+    good = {
+        "profile": content["profile"] in PROFILES,
+        "seed": is_whole(content["seed"]),
+        "started": is_time(content["started"]),
+    }
+    for name, holds in good.items():
+        if not holds:
+            refuse(file, f"{name} cannot be {content[name]!r}", REMEDY)
+    known = {one.notebook: one for source in source_names() for one in profiles.load(source)}
+    steps = [_old_step(step, known, file) for step in content.pop("steps")]
+    if len({step.notebook for step in steps}) < len(steps):
+        refuse(file, "it names a notebook twice", REMEDY)
+    link = next((path for path in folder.rglob("*") if path.is_symlink()), None)
+    if link is not None:  # what the notebooks write there would land somewhere else
+        refuse(link, "it is a link, and a run that has one does not go on", "Put what it leads to in its place.")
+    return Run(make_folder(folder), steps=steps, **content)
 
 
-def newest_unfinished(folder: Path) -> Run:
-    """The newest run in `folder` that has notebooks left to do."""
-    runs = [old_run(file.parent) for file in folder.glob("*/run.json")]
+def _old_step(content: Any, known: dict[str, profiles.NotebookProfiles], file: Path) -> Step:
+    names = {one.name for one in fields(Step)}
+    if not isinstance(content, dict) or not {"source", "notebook", "parameters"} <= set(content) <= names:
+        refuse(file, f"a step is a table with some of {', '.join(sorted(names))}, and source, notebook and parameters", REMEDY)
+    step = Step(**content)
+    one = known.get(step.notebook) if isinstance(step.notebook, str) else None
+    if one is None:
+        refuse(file, f"{step.notebook!r} is no notebook of this checkout, and only those are run: {', '.join(known)}", REMEDY)
+    good = {
+        "source": step.source == one.source,
+        "parameters": isinstance(step.parameters, dict) and not set(step.parameters) & set(profiles.OF_THE_RUNNER),
+        "parts": isinstance(step.parts, list) and all(part in profiles.notebook_parts(one.path) for part in step.parts),
+        "state": step.state in (WAITING, RUNNING, DONE, FAILED),
+        "began": step.began == "" or is_time(step.began),
+        "seconds": is_number(step.seconds) and step.seconds >= 0,
+        "error": is_text(step.error),
+    }
+    for name, holds in good.items():
+        if not holds:
+            refuse(f"{file}, {one.notebook}", f"{name} cannot be {getattr(step, name)!r}", REMEDY)
+    try:
+        profiles.check_parameters(one.path, step.parameters)
+        profiles.check_texts(one, step.parameters)
+    except AzlabError as error:
+        refuse(file, str(error).rstrip("."), REMEDY)
+    return step
+
+
+def newest_unfinished(folder: Path, say: Say) -> Run:
+    """The newest run in `folder` that has notebooks left to do. Of one that cannot be read, `say` gets a sentence."""
+    runs = []
+    for file in sorted(folder.glob(f"*/{RUN}")):
+        try:
+            runs.append(old_run(file.parent))
+        except AzlabError as error:
+            say(f"Passed over: {error}")
     unfinished = sorted((run for run in runs if not run.finished), key=lambda run: run.started)
     if not unfinished:
         raise AzlabError(f"There is no unfinished run in {folder}; start one without --resume.")
     return unfinished[-1]
+
+
+def held(folder: Path) -> AbstractContextManager[None]:
+    """While this process runs notebooks in `folder`, no other may."""
+    return locked(folder, f"The run in {folder} is still running in another process: wait for it, or stop it first.")
 
 
 def go(run: Run, say: Say, on_cell: OnCell | None = None) -> None:
@@ -126,10 +190,10 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
     parameters = {**step.parameters, "profile": run.profile, "seed": run.seed, "out": str(folder)}
     step.state, step.error = RUNNING, ""
     run.save()
-    (folder / METRICS).unlink(missing_ok=True)  # of an earlier try
     step.began = step.began or results.now()
     started = time.perf_counter() - step.seconds
     try:
+        (folder / METRICS).unlink(missing_ok=True)  # of an earlier try
         profiles.check_parameters(path, parameters)
         tell = (lambda cell, cells, line: on_cell(step.notebook, cell, cells, line)) if on_cell else None
         execute.execute(path, folder, parameters, tell, step.parts)
@@ -146,9 +210,13 @@ def _run_step(run: Run, step: Step, on_cell: OnCell | None) -> None:
 def _write_result(run: Run, step: Step) -> None:
     """Put the notebook's measurements and how they came about into one file. A notebook that recorded nothing leaves none."""
     metrics = run.folder / step.notebook / METRICS
-    if not metrics.exists():
+    if not os.path.lexists(metrics):
         return
-    measured = json.loads(metrics.read_text(encoding="utf-8"))
+    remedy = "Leave this file to azlab.repro.recorder, and run the notebook again with --resume."
+    measured = read_json(metrics, remedy)
+    if set(measured) != {"source", "profile", "claims", "curves"}:
+        refuse(metrics, "it does not hold source, profile, claims and curves", remedy)
+    results.check_measured(measured["claims"], measured["curves"], metrics, remedy)
     if measured["source"] != step.source:
         raise AzlabError(f"{step.notebook} belongs to {step.source}, but its recorder was made for {measured['source']}.")
     command = f"azlab reproduce {step.notebook} --profile {run.profile} --seed {run.seed}"
@@ -157,7 +225,23 @@ def _write_result(run: Run, step: Step) -> None:
         source=step.source, notebook=step.notebook, profile=run.profile, seed=run.seed, command=command,
         parameters=step.parameters, started=step.began, seconds=round(step.seconds, 1), machine=results.machine(),
         versions=results.versions(), claims=measured["claims"], curves=measured["curves"],
-    ).write(run.folder / step.notebook / "result.json")  # fmt: skip
+    ).write(run.folder / step.notebook / RESULT)  # fmt: skip
+
+
+def results_of(run: Run) -> Iterator[results.Result]:
+    """The results of the run's notebooks that are done. A file that says it comes from elsewhere is refused."""
+    for step in run.steps:
+        file = run.folder / step.notebook / RESULT
+        if step.state == DONE and os.path.lexists(file):
+            result = results.read(file)
+            if (result.source, result.notebook, result.profile, result.seed) != (
+                step.source,
+                step.notebook,
+                run.profile,
+                run.seed,
+            ):
+                refuse(file, "it is the result of another notebook, profile or seed than the run's", results.REMEDY)
+            yield result
 
 
 def estimate(one: profiles.NotebookProfiles, profile: str, folder: Path, on_cell: OnCell | None = None) -> float:

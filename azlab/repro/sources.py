@@ -3,15 +3,18 @@
 A checkout (`azlab.files.root`) holds `reproductions/<source>/`, `notebooks/` and `data/sources/`.
 """
 
+import contextlib
 import csv
-import tomllib
 from pathlib import Path
-from typing import Any
 
 from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError
-from azlab.files import root
+from azlab.files import reproductions, root
 from azlab.games.game import Game
+from azlab.repro.reading import is_name
+
+with contextlib.suppress(ImportError):  # there may be none; notebooks import from azlab_reproductions where there are some
+    reproductions()
 
 PROFILES = ("smoke", "laptop", "paper")  # from small to large
 
@@ -38,21 +41,18 @@ def notebook_path(name: str) -> Path:
     return root() / "notebooks" / f"{name}.ipynb"
 
 
-def read_toml(file: Path) -> dict[str, Any]:
-    """A TOML file as a dict; a mistake in it is named together with the file."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise AzlabError(f"{file} is not valid TOML: {error}.") from None
-
-
 def source_table(name: str) -> dict[str, list[str]]:
     """A table of a source, `data/sources/<name>`: the cells of each column as text."""
     file = root() / "data" / "sources" / name
-    if not file.is_file():
+    if not is_name(name) or not file.is_file():
         raise AzlabError(f"There is no table {name} in {file.parent}.")
-    with file.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines, restval="", strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise AzlabError(f"{file} cannot be read as a table ({error}). Restore it with git.") from None
+    if not rows or any(None in row for row in rows):  # None is where DictReader puts cells without a column
+        raise AzlabError(f"{file} has no rows, or a row with more cells than columns. Restore it with git.")
     return {column: [row[column] for row in rows] for column in rows[0]}
 
 

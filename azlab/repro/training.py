@@ -11,6 +11,7 @@ from typing import Any
 from azlab.errors import AzlabError
 from azlab.files import write_aside
 from azlab.learning.run_folder import RunFolder
+from azlab.repro.reading import is_number
 from azlab.repro.results import machine, now, versions
 
 # What is kept of an iteration, with the digits that mean something.
@@ -28,6 +29,10 @@ def training_record(folder: str | Path, tests: dict[str, Any] | None = None) -> 
     config, rows = run.config(), run.metrics()
     if not rows:
         raise AzlabError(f"The run in {folder} has not finished its first iteration.")
+    for number, row in enumerate(rows, start=1):
+        if not all(row.get(key) is None or is_number(row[key]) for key in KEPT):
+            place = Path(folder) / "metrics.jsonl"
+            raise AzlabError(f"{place}, line {number}, is not what a training writes: take it from a copy of the run.")
     return {
         "command": run.command(),
         "recorded": now(),

@@ -67,7 +67,7 @@ def _curve_parts(claim: Claim, x: list[float], y: list[float]) -> Iterable[bool]
         return
     assert isinstance(claim.value, list) and claim.x is not None
     for at, theirs in zip(claim.x, claim.value):
-        yield x[0] <= at <= x[-1] and _holds(claim, float(np.interp(at, x, y)), theirs)
+        yield x[0] <= at <= x[-1] and _holds(claim, float(np.interp(at, np.array(x, float), np.array(y, float))), theirs)
 
 
 def _holds(claim: Claim, ours: Any, theirs: Any) -> bool:

@@ -3,22 +3,23 @@
 import numpy as np
 
 from azlab.errors import AzlabError
-from azlab.search.config import SearchConfig
+from azlab.search.config import Budget
 
 
-def draw_budgets(config: SearchConfig, games: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Playout caps (KataGo; S5 section 3.6.4): full searches with `cap_probability`, else small ones.
+def draw_budgets(budget: Budget, games: int, rng: np.random.Generator, explores: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Playout caps (Wu 2019): in self-play full searches with the share that `budget.cap` names, else small ones.
 
     Return (simulations int64 [G], whether each is a full search, whose outcome is worth learning from: bool [G]).
     """
-    is_full = rng.random(games) < config.cap_probability
-    return np.where(is_full, config.simulations, min(config.cap_simulations, config.simulations)), is_full
+    share, small = budget.cap if budget.cap and explores else (1.0, budget.simulations)
+    is_full = rng.random(games) < share
+    return np.where(is_full, budget.simulations, min(int(small), budget.simulations)), is_full
 
 
 class NodeClock:
-    """A budget of nodes for a whole game, as a chess clock is one of time (S5 section 4.1: 4,650 nodes and 50 for each turn).
+    """A budget of nodes for a whole game, as a chess clock is one of time.
 
-    With KL-gain stopping a game saves nodes on easy moves for hard ones.
+    With searches that stop when they gain little, a game saves nodes on easy moves for hard ones.
     """
 
     def __init__(self, games: int, start: int = 4650, per_turn: int = 50) -> None:

@@ -1,16 +1,19 @@
-"""All the numbers of a PUCT search in one place. The defaults are AlphaZero's for a match; self-play adds noise."""
+"""The numbers of a PUCT search, in three parts: the formula, how self-play explores, and how much a move may cost.
 
+A match or a test has no `Explore`: no noise, the best move, the whole budget. Every default is AlphaZero's, or off.
+"""
+
+import math
 from dataclasses import dataclass
+from typing import Any
 
-from azlab.errors import AzlabError, one_of, whole_number
+from azlab.errors import AzlabError, finite_number, one_of, whole_number
 
 
 @dataclass(frozen=True)
-class SearchConfig:
-    """Settings of `puct`. Values Q lie in [-1, 1] for the player to move, unless `unit_values` says otherwise."""
+class Search:
+    """The formula. Values Q lie in [-1, 1] for the player to move."""
 
-    simulations: int = 800
-    # new positions evaluated for each move (AlphaZero: 800)
     cpuct: float = 1.25
     # weight of the exploration term U = c(N) * P * sqrt(N) / (1 + n), N counting the node's own evaluation
     cpuct_base: float = 19652.0
@@ -21,102 +24,104 @@ class SearchConfig:
     # if set, a move not tried yet counts as the mean of its node minus `fpu`
     draw_value: float = 0.0
     # what a draw is worth to either player
-    unit_values: bool = False
-    # if set, cpuct, fpu and draw_value are meant for Q in [0, 1], as source S5 states them
-    noise: float = 0.0
-    # share of Dirichlet noise in the root's priors (AlphaZero: 0.25 in self-play)
-    noise_alpha: float = 0.3
-    # parameter of that noise (AlphaZero: 0.3 in chess, 0.03 in Go)
-    noise_alpha_base: float = 0.0
-    # if positive, the parameter is this divided by the number of legal moves (source S5: 20.38)
-    temperature: tuple[tuple[int, float], ...] = ((0, 0.0),)
-    # (from ply, temperature): moves are drawn by visits ** (1 / temperature); 0 takes the most visited
     gumbel: int = 0
     # if positive, Gumbel search (Danihelka et al. 2022) with so many moves considered at the root, by sequential halving
-    gumbel_visit_offset: float = 50.0
-    # c_visit of that paper
-    gumbel_value_scale: float = 1.0
-    # c_scale of that paper
-    forced_playouts: float = 0.0
-    # a root move visited at all gets at least sqrt(k * P * N) visits (KataGo: k = 2); targets are then pruned
-    cap_probability: float = 1.0
-    # share of full searches; the others have `cap_simulations` (playout cap, KataGo and S5 section 3.6.4)
-    cap_simulations: int = 30
-    # size of the small searches
-    kl_threshold: float = 0.0
-    # if positive, a search goes on only while log2-KL gain of the visits per step exceeds this (S5 section 4.1)
-    kl_step: int = 50
-    # simulations between two looks at the gain
-    reuse_tree: bool = False
-    # keep the part of the tree below the move played
-    leaves: int = 1
-    # leaves taken from one tree before an evaluation; more than 1 uses virtual losses and suits a single position
     solve: bool = False
     # carry proven wins and losses up the tree
     margin: bool = False
     # a finished game counts by the lead in points (as a share of all points), not as won or lost; the evaluator must do so too
-    root_values_only: bool = False
-    # add values to the root alone: every other Q stays 0, so that visits follow the priors (the program of source S3)
-    to_the_end: bool = False
-    # a simulation goes on from its new leaf to the end of the game and evaluates every node on the way (the program of source S3)
-    random_ties: bool = False
-    # at temperature 0 a random one of the most visited moves is played, not the first
-    drawn_plies: int = 0
-    # before this ply moves are not searched: visits are draws from 3/4 priors and 1/4 equal chances (S3's program, in training)
 
     def __post_init__(self) -> None:
-        for name in ("simulations", "cap_simulations", "kl_step", "leaves"):
-            whole_number(name, getattr(self, name), 1, 10**9)
-        for name in ("gumbel", "drawn_plies"):
-            whole_number(name, getattr(self, name), 0, 10**6)
-        for name in ("root_values_only", "to_the_end", "random_ties"):
+        whole_number("gumbel", self.gumbel, 0, 10**6)
+        for name in ("fpu_relative", "solve", "margin"):
             one_of(name, getattr(self, name), (True, False))
-        for name in ("cpuct", "fpu", "draw_value", "noise", "noise_alpha", "cap_probability", "forced_playouts", "kl_threshold"):
-            if not isinstance(getattr(self, name), int | float):
-                raise AzlabError(f"{name} must be a number, not {getattr(self, name)!r}.")
-        for name in ("noise", "cap_probability"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise AzlabError(f"{name} is a share and must lie between 0 and 1, not {getattr(self, name)}.")
-        for name in ("cpuct", "cpuct_base", "noise_alpha_base", "forced_playouts", "kl_threshold"):
-            if getattr(self, name) < 0:
-                raise AzlabError(f"{name} must not be negative, not {getattr(self, name)}.")
+        _numbers(self, ("fpu", "draw_value"), low=None)
+        _numbers(self, ("cpuct", "cpuct_base"))
         if self.margin and (self.solve or self.draw_value):
             raise AzlabError("A search for the margin knows neither proven wins nor draws: leave out `solve` and `draw_value`.")
+
+
+@dataclass(frozen=True)
+class Explore:
+    """How self-play explores. `Explore()` explores nothing yet, but lets the playout caps of the budget draw."""
+
+    noise: float = 0.0
+    # share of Dirichlet noise in the root's priors (AlphaZero: 0.25)
+    noise_alpha: float = 0.3
+    # parameter of that noise (AlphaZero: 0.3 in chess, 0.03 in Go)
+    noise_alpha_base: float = 0.0
+    # if positive, the parameter is this divided by the number of legal moves (KataGo: 10.83)
+    temperature: tuple[tuple[int, float], ...] = ((0, 0.0),)
+    # (from ply, temperature): moves are drawn by visits ** (1 / temperature); 0 takes the most visited
+    forced_playouts: float = 0.0
+    # a root move visited at all gets at least sqrt(k * P * N) visits (KataGo: k = 2); targets are then pruned
+
+    def __post_init__(self) -> None:
+        _numbers(self, ("noise",), high=1)
+        _numbers(self, ("noise_alpha", "noise_alpha_base", "forced_playouts"))
         if self.noise and self.noise_alpha <= 0 and self.noise_alpha_base <= 0:
             raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
-        if self.gumbel and (self.leaves > 1 or self.reuse_tree):
-            raise AzlabError("Gumbel search takes one leaf at a time and starts each move afresh: no `leaves`, no `reuse_tree`.")
-        for switch, others, reason in NO_SENSE:
-            for other in others:
-                if getattr(self, switch) and getattr(self, other) != getattr(SearchConfig, other):
-                    raise AzlabError(f"With {switch}, {reason}: leave out `{other}`.")
-        if not isinstance(self.temperature, tuple) or not all(
-            isinstance(part, tuple) and len(part) == 2 and all(isinstance(x, int | float) for x in part)
-            for part in self.temperature
-        ):
-            raise AzlabError("temperature is a tuple of (from ply, temperature), such as ((0, 1.0), (30, 0.0)).")
-        plies = [ply for ply, _ in self.temperature]
-        if not plies or plies[0] != 0 or plies != sorted(plies) or min(t for _, t in self.temperature) < 0:
+        parts = self.temperature if isinstance(self.temperature, tuple) else ()
+        is_list = all(
+            isinstance(part, tuple) and len(part) == 2 and all(isinstance(x, int | float) and abs(x) < math.inf for x in part)
+            for part in parts
+        )
+        plies = [part[0] for part in parts] if is_list else []
+        if not plies or plies[0] != 0 or plies != sorted(plies) or min(t for _, t in parts) < 0:
             raise AzlabError("temperature is a tuple of (from ply, temperature), from ply 0 on, e.g. ((0, 1.0), (30, 0.0)).")
-
-    def room(self, longest_game: int) -> int:
-        """The number of nodes that a tree may come to have, in a game of at most `longest_game` moves."""
-        nodes = self.simulations * (longest_game if self.to_the_end else 1) + self.leaves + 1
-        return 2 * nodes if self.reuse_tree else nodes
-
-    def signed(self, value: float) -> float:
-        """A value of the config as one in [-1, 1]."""
-        return 2 * value - 1 if self.unit_values else value
 
     def temperature_at(self, ply: int) -> float:
         """The temperature for the move at `ply`."""
         return [t for start, t in self.temperature if start <= ply][-1]
 
+    def alpha(self, legal_moves: int) -> float:
+        """The noise's parameter at a root with so many moves."""
+        return self.noise_alpha_base / legal_moves if self.noise_alpha_base else self.noise_alpha
 
-# (switch, settings that make no sense with it, why)
-NO_SENSE = (
-    ("to_the_end", ("gumbel", "leaves", "solve", "forced_playouts"), "a simulation passes known results and adds many visits"),
-    ("root_values_only", ("gumbel", "solve", "fpu_relative", "reuse_tree"), "no node but the root has a value"),
-    ("random_ties", ("gumbel",), "moves are chosen by their visits alone"),
-    ("drawn_plies", ("gumbel",), "moves are chosen by their visits alone"),
-)
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a move may cost. An empty pair () switches its idea off."""
+
+    simulations: int = 800
+    # new positions evaluated for each move (AlphaZero: 800)
+    cap: tuple[float, ...] = ()
+    # (share, simulations): in self-play only this share of searches is full, the others have so many (playout caps of KataGo)
+    gain: tuple[float, ...] = ()
+    # (bits, simulations): a search goes on only while so many simulations more change its visits by more bits of KL divergence
+    clock: tuple[int, ...] = ()
+    # (start, per turn): in self-play a budget for a whole game, as a chess clock is one of time; it needs `gain` to save any
+
+    def __post_init__(self) -> None:
+        whole_number("simulations", self.simulations, 1, 10**9)
+        for name in ("cap", "gain", "clock"):
+            pair = getattr(self, name)
+            if pair and not (
+                isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(x, int | float) and x < math.inf for x in pair)
+            ):
+                raise AzlabError(f"{name} is a pair of numbers, or () for none, not {pair!r}.")
+            if pair:
+                whole_number(f"the second number of {name}", pair[1], 1, 10**9)
+        if self.cap and not 0 <= self.cap[0] <= 1:
+            raise AzlabError(f"The first number of cap is a share and must lie between 0 and 1, not {self.cap[0]}.")
+        if self.gain and self.gain[0] < 0:
+            raise AzlabError(f"The first number of gain must not be negative, not {self.gain[0]}.")
+        if self.clock:
+            whole_number("the first number of clock", self.clock[0], 1, 10**9)
+            if not self.gain:
+                raise AzlabError("A node clock saves nodes only where searches stop early: set `gain` too.")
+
+
+def as_budget(budget: Budget | int | None) -> Budget:
+    """A budget, also from a plain number of simulations."""
+    return budget if isinstance(budget, Budget) else Budget() if budget is None else Budget(budget)
+
+
+def _numbers(config: Any, names: tuple[str, ...], low: float | None = 0, high: float | None = None) -> None:
+    for name in names:
+        value = getattr(config, name)
+        finite_number(name, value)
+        if high is not None and not 0 <= value <= high:
+            raise AzlabError(f"{name} is a share and must lie between 0 and 1, not {value}.")
+        if low is not None and value < low:
+            raise AzlabError(f"{name} must not be negative, not {value}.")

@@ -9,7 +9,8 @@ An evaluator that is compiled itself may offer `native`, a kernel (states, legal
 into the last arrays. The search then never leaves compiled code, which a single position gains most from.
 """
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,12 +19,44 @@ from azlab.games.game import NO_TRACE, Game
 from azlab.games.kernel import kernel, random_bits, specialise
 
 
+@runtime_checkable
 class Evaluator(Protocol):
     """See the module's description."""
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         """Priors, values (and chances of a draw) of `states`."""
         ...
+
+
+@runtime_checkable
+class Native(Protocol):
+    """An evaluator that is a kernel too."""
+
+    native: Callable
+
+
+@runtime_checkable
+class Refreshable(Protocol):
+    """An evaluator with a copy of a network that learns."""
+
+    def refresh(self) -> None:
+        """Take over the network's present weights."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An evaluator that knows best what to remember of a position."""
+
+    def cached(self, capacity: int) -> Any:
+        """The same evaluator with a memory of so many positions."""
+        ...
+
+
+def refresh(evaluator: Any) -> None:
+    """Let an evaluator that copies a network take over its present weights; others stay as they are."""
+    if isinstance(evaluator, Refreshable):
+        evaluator.refresh()
 
 
 @kernel
@@ -123,8 +156,7 @@ class RestEvaluator:
 
     def refresh(self) -> None:
         """Take over the net's present weights."""
-        if hasattr(self.evaluator, "refresh"):
-            self.evaluator.refresh()
+        refresh(self.evaluator)
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         leads = np.empty(len(states))
@@ -137,7 +169,7 @@ class RestEvaluator:
 
 def cached(evaluator: Any, capacity: int) -> Any:
     """The evaluator with a memory of so many positions."""
-    return evaluator.cached(capacity) if hasattr(evaluator, "cached") else CachedEvaluator(evaluator, capacity)
+    return evaluator.cached(capacity) if isinstance(evaluator, Remembering) else CachedEvaluator(evaluator, capacity)
 
 
 def checked(parts: tuple[np.ndarray, ...], count: int, actions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

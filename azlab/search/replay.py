@@ -8,7 +8,7 @@ equals the search's own arrays to the last bit.
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from azlab.errors import AzlabError, whole_number
 from azlab.games.game import Position
 from azlab.games.kernel import kernel, new_rng, specialise
 from azlab.search import tree as trees
-from azlab.search.config import SearchConfig
+from azlab.search.config import Budget, Explore, Search
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.puct import Searcher
 from azlab.search.tree import ILLEGAL, UNPROVEN, UNVISITED, Params, Tree, backup, choose_puct, prove
@@ -177,19 +177,22 @@ class Replay:
 
 
 def replay_puct(
-    position: Position, evaluator: Evaluator | None = None, config: SearchConfig | None = None, seed: int = 0
+    position: Position,
+    evaluator: Evaluator | None = None,
+    search: Search | None = None,
+    budget: Budget | int | None = None,
+    explore: Explore | None = None,
+    seed: int = 0,
 ) -> Replay:
     """Search as `puct` does, by default with a random playout as evaluator, and return every step of it."""
-    config = replace(config or SearchConfig(), leaves=1, reuse_tree=False)
-    if config.gumbel:
+    search = search or Search()
+    if search.gumbel:
         raise AzlabError("Gumbel search does not choose by Q + U; set gumbel=0 to follow a search step by step.")
-    for name in ("root_values_only", "to_the_end", "drawn_plies"):
-        if getattr(config, name):
-            raise AzlabError(f"A search with {name} cannot be followed step by step; leave it out.")
-    search = Searcher(position.game, 1, evaluator or PlayoutEvaluator(position.game, seed=seed), config, seed)
-    search.start(position.state)
-    search.run()
-    return _replayed(position, search.tree, int(search.done[0]), search.params, 0.0, config.solve)
+    evaluator = evaluator or PlayoutEvaluator(position.game, seed=seed)
+    searcher = Searcher(position.game, 1, evaluator, search, budget, explore, seed)
+    searcher.start(position.state)
+    searcher.run()
+    return _replayed(position, searcher.tree, int(searcher.done[0]), searcher.params, 0.0, search.solve)
 
 
 def replay_uct(position: Position, simulations: int = 1000, c: float = 1.41, solve: bool = False, seed: int = 0) -> Replay:
@@ -224,7 +227,7 @@ def _replayed(position: Position, tree: Tree, simulations: int, params: Params |
     return Replay(position, full, leaf, proven_at, own_value, own_draw, params, c, solve)
 
 
-_NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False, False, 0.0, 0.0, False, False)
+_NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False)
 
 
 def _own_values(tree: Tree, is_stored: bool) -> tuple[np.ndarray, np.ndarray]:

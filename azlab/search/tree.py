@@ -5,7 +5,8 @@ stores its state as bytes, so these kernels are compiled once for all games. Sum
 by the player stored at the node, so an extra turn cannot flip a sign by mistake.
 
 One simulation of the whole batch is: `select` (down each tree to an action never tried), the game's `play` on copies of
-those states, `add_nodes`, the evaluator on what is not over, and `expand`, which also carries the values back up.
+those states, `add_nodes`, the evaluator on what is not over, and `expand`, which also carries the values back up. They call
+`choose` and `backup`; `with_kernels` makes the same three with others in their place.
 
 Numba counts references to every array of the tree at each call of a kernel that might raise an error, and that slows a search
 of one leaf at a time. So `add_nodes` and `expand` give Numba no cause: they copy slices element by element, and what they call
@@ -15,15 +16,17 @@ Memory of a node: 8 bytes for each action, 35 bytes of its own, and the state (C
 """
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from azlab.games.game import Game
-from azlab.games.kernel import kernel
+from azlab.games.kernel import kernel, specialise
 
 UNVISITED, ILLEGAL = -1, -2  # in `children`
 UNPROVEN = 2  # in `proven`
+VISIT_OFFSET, VALUE_SCALE = 50.0, 1.0  # c_visit and c_scale of Gumbel search (Danihelka et al. 2022)
 
 inlined_kernel = functools.partial(kernel, inline=True)
 
@@ -73,7 +76,7 @@ def offsets(game: Game) -> np.ndarray:
 
 
 class Params(NamedTuple):
-    """The numbers of a `SearchConfig` that kernels need, for Q in [-1, 1]."""
+    """The numbers of `Search` and `Explore` that kernels need."""
 
     weights: np.ndarray  # float64 [largest N + 1]: c(N) * sqrt(N), so that U = weights[N] * P / (1 + n)
     inverse: np.ndarray  # float64 [largest N + 2]: 1 / N; a look-up is faster than a division
@@ -83,12 +86,7 @@ class Params(NamedTuple):
     forced_playouts: float
     solve: bool
     margin: bool
-    flip_every_ply: bool  # the mistake of source S3: as if the turn passed with every move
     gumbel: bool
-    gumbel_visit_offset: float
-    gumbel_value_scale: float
-    root_values_only: bool
-    to_the_end: bool
 
 
 @kernel
@@ -161,7 +159,7 @@ def completed_scores(tree, g, node, params, scores):
     mixed = np.float64(sign * tree.own_value[g, node])
     if seen:
         mixed = (mixed + seen * weighted / max(prior_seen, 1e-12)) / (1 + seen)
-    scale = (params.gumbel_visit_offset + most) * params.gumbel_value_scale
+    scale = (VISIT_OFFSET + most) * VALUE_SCALE
     for action in range(tree.children.shape[2]):
         child = tree.children[g, node, action]
         if child == ILLEGAL:
@@ -195,18 +193,20 @@ def choose_gumbel(tree, g, node, params, noise, wanted_visits, scores):
     return best
 
 
+choose = choose_puct  # the name that `select` calls
+
+
 # --- down and up ----------------------------------------------------------------------------------------------------
 
 
 @kernel
-def backup(tree, g, node, value, draw, is_new, root_only=False):
-    """Add a value for seat 0 to `node` and all nodes above, or to the root alone; `is_new` counts the visit on the whole way."""
+def backup(tree, g, node, value, draw, is_new):
+    """Add a value for seat 0 and a chance of a draw to `node` and all nodes above; `is_new` counts the visit too."""
     while node >= 0:
         if is_new:
             tree.visits[g, node] += 1
-        if node == 0 or not root_only:
-            tree.value_sum[g, node] += value
-            tree.draw_sum[g, node] += draw
+        tree.value_sum[g, node] += value
+        tree.draw_sum[g, node] += draw
         node = tree.parent[g, node]
 
 
@@ -241,27 +241,24 @@ def prove(tree, g, node):
 
 
 @kernel
-def select(tree, params, active, budget, leaves, noise, schedule, done, cursor, leaf_game, leaf_node, leaf_action, leaf_state):
+def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_game, leaf_node, leaf_action, leaf_state):
     """Take up to `leaves` new leaves from each active tree with budget left; return how many there are in all.
 
     Leaf m is node `leaf_node[m]` of tree `leaf_game[m]`, reached from the parent's state, copied to `leaf_state[m]`, by
     `leaf_action[m]`. A visit that ends in a finished or proven node is carried up at once. `done` [G] counts simulations.
-
-    With `to_the_end` a simulation goes on from its new leaf: the next call begins there, at node `cursor[g]`, and the
-    simulation counts when `add_nodes` meets the end of the game. Walks along known nodes to a known end are made at once.
     """
     found = 0
     scores = np.empty(tree.children.shape[2], np.float64)
     for i in range(len(active)):
         g = active[i]
-        for _ in range(budget[g] if params.to_the_end else leaves):
+        for _ in range(leaves):
             if done[g] >= budget[g] or (params.solve and tree.proven[g, 0] != UNPROVEN):
                 break
-            node = cursor[g]
+            node = 0
             while True:
                 if tree.over[g, node] or (params.solve and node > 0 and tree.proven[g, node] != UNPROVEN):
                     value = np.float64(tree.own_value[g, node] if params.margin else tree.proven[g, node])
-                    backup(tree, g, node, value, 1.0 if value == 0 else 0.0, True, params.root_values_only)
+                    backup(tree, g, node, value, 1.0 if value == 0 else 0.0, True)
                     done[g] += 1
                     break
                 if np.isnan(tree.own_value[g, node]):  # a leaf of this very round, not evaluated yet
@@ -269,7 +266,7 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, cursor, 
                 if params.gumbel:
                     action = choose_gumbel(tree, g, node, params, noise, schedule[g, done[g]], scores)
                 else:
-                    action = choose_puct(tree, g, node, params)
+                    action = choose(tree, g, node, params)
                 child = tree.children[g, node, action]
                 if child == UNVISITED:
                     child = tree.size[g]
@@ -288,10 +285,7 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, cursor, 
                     for b in range(leaf_state.shape[1]):
                         leaf_state[found, b] = tree.state[g, node, b]
                     found += 1
-                    if params.to_the_end:
-                        cursor[g] = child
-                    else:
-                        done[g] += 1
+                    done[g] += 1
                     break
                 node = child
             if np.isnan(tree.own_value[g, node]):
@@ -300,7 +294,7 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, cursor, 
 
 
 @kernel
-def add_nodes(tree, params, leaves, found, done, cursor, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
+def add_nodes(tree, params, leaves, found, leaf_game, leaf_node, leaf_state, leads, offsets, pending):
     """Store the states that `play` made of the leaves; carry up finished games. Return n: `pending[:n]` are to be evaluated.
 
     `leads` [M]: points by which seat 0 leads, where `params.margin` asks for them. `offsets`: places of the fields to_move, over
@@ -311,8 +305,7 @@ def add_nodes(tree, params, leaves, found, done, cursor, leaf_game, leaf_node, l
         g, node = leaf_game[m], leaf_node[m]
         for b in range(leaf_state.shape[1]):
             tree.state[g, node, b] = leaf_state[m, b]
-        mover = np.int8(leaf_state[m, offsets[0]])
-        tree.to_move[g, node] = 1 - tree.to_move[g, tree.parent[g, node]] if params.flip_every_ply else mover
+        tree.to_move[g, node] = np.int8(leaf_state[m, offsets[0]])
         tree.over[g, node] = leaf_state[m, offsets[1]] != 0
         if not tree.over[g, node]:
             pending[waiting] = m
@@ -321,25 +314,20 @@ def add_nodes(tree, params, leaves, found, done, cursor, leaf_game, leaf_node, l
         result = np.int64(leaf_state[m, offsets[2]])
         result = result - 256 if result > 127 else result
         value = leads[m] if params.margin else np.float64(result)
-        if tree.to_move[g, node] != mover:
-            result, value = -result, -value
         tree.own_value[g, node] = value
         if not params.margin:
             tree.proven[g, node] = result
         tree.children[g, node, :] = ILLEGAL
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1, params.root_values_only)
-        if params.to_the_end:
-            cursor[g] = 0
-            done[g] += 1
+        backup(tree, g, node, value, 1.0 if value == 0 else 0.0, leaves == 1)
         if params.solve:
             prove(tree, g, node)
     return waiting
 
 
 @kernel
-def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offsets, legal, priors, values, draws):
+def expand(tree, leaves, pending, leaf_game, leaf_node, legal, priors, values, draws):
     """Give evaluated leaves their actions, priors and value, and carry the value up. Row k belongs to leaf `pending[k]`.
 
     Return False if a number is not finite.
@@ -349,8 +337,6 @@ def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offs
         m = pending[k]
         g, node = leaf_game[m], leaf_node[m]
         value = np.float64(values[k])
-        if tree.to_move[g, node] != np.int8(leaf_state[m, offsets[0]]):
-            value = -value
         tree.own_value[g, node] = value
         is_finite &= np.isfinite(value + draws[k])
         for action in range(legal.shape[1]):
@@ -359,8 +345,21 @@ def expand(tree, params, leaves, pending, leaf_game, leaf_node, leaf_state, offs
             is_finite &= np.isfinite(priors[k, action])
         if leaves > 1:
             virtual_loss(tree, g, node, -1)
-        backup(tree, g, node, value, np.float64(draws[k]), leaves == 1, params.root_values_only)
+        backup(tree, g, node, value, np.float64(draws[k]), leaves == 1)
     return is_finite
+
+
+class Kernels(NamedTuple):
+    """The three kernels of a simulation."""
+
+    select: Callable = select
+    add_nodes: Callable = add_nodes
+    expand: Callable = expand
+
+
+def with_kernels(**own: Callable) -> Kernels:
+    """The kernels of a simulation with others in the place of `choose` or `backup`, which take the same arguments."""
+    return Kernels(*(specialise(getattr(part, "py_func", part), **own) for part in Kernels()))
 
 
 @kernel

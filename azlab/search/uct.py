@@ -3,6 +3,7 @@
 RAVE is the variant that source S2 explains: a move is also judged by all playouts in which the same player made it later.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -52,12 +53,12 @@ def uct(
 
 def check_settings(simulations: int | None, seconds: float | None, c: float, rave: float) -> None:
     """Raise a sentence for settings that no search can have."""
-    if (simulations is not None and simulations < 1) or (seconds is not None and seconds <= 0):
+    if (simulations is not None and simulations < 1) or (seconds is not None and not 0 < seconds < math.inf):
         raise AzlabError("A search needs at least one simulation, or a positive time.")
     if simulations is not None:
         whole_number("simulations", simulations, 1, 10**12)
-    if rave < 0 or c < 0:
-        raise AzlabError("c and rave must not be negative.")
+    if not (0 <= rave < math.inf and 0 <= c < math.inf):
+        raise AzlabError("c and rave must not be negative, nor infinite.")
 
 
 class UctSearch:

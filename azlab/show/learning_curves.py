@@ -3,7 +3,7 @@ process, `LiveCurves` is the listener of a run in this one.
 
     from azlab.learning import AlphaZero, preset
     from azlab.show import LiveCurves
-    AlphaZero(preset("tictactoe"), "runs/tictactoe", LiveCurves()).train()
+    AlphaZero.from_config(preset("tictactoe"), "runs/tictactoe", LiveCurves()).train()
 """
 
 import io

@@ -13,8 +13,8 @@ from typing import Any
 import anywidget
 import traitlets
 
+from azlab.arena.agents import Agent, Analyses, ready
 from azlab.arena.agents import agent as agent_by_name
-from azlab.arena.agents import ready
 from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game, Position
@@ -297,7 +297,7 @@ def play(
     seed = whole_number("seed", seed, 0, 2**62)
     opponent = as_agent(against, position.game, seed)
     if hints is None:
-        hints = opponent if hasattr(opponent, "analyse") else ADVISER
+        hints = opponent if isinstance(opponent, Analyses) else ADVISER
     adviser = as_agent(hints, position.game, seed + 1)
     has_oracle = can_judge(position.game)
     judge = (lambda: shared_oracle(position.game)) if has_oracle else None
@@ -311,7 +311,7 @@ def play(
 def as_agent(given: Any, game: Game, seed: int) -> Any:
     """An agent for its name; a sentence now if it cannot play this game."""
     agent = agent_by_name(given, seed) if isinstance(given, str) else given
-    if agent is not None and not (hasattr(agent, "name") and hasattr(agent, "choose")):
+    if agent is not None and not isinstance(agent, Agent):
         raise AzlabError(
             f'An agent has a name and a method choose(position), or is given by name, such as "uct:1000", not {given!r}.'
         )

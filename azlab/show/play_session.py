@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from azlab.arena.agents import Analyses
 from azlab.errors import AzlabError
 from azlab.games.game import Position
 from azlab.search.analysis import Analysis
@@ -275,7 +276,7 @@ class Session:
 
 def _analysis(adviser: Any, position: Position) -> Analysis:
     """What an agent thinks; of one that only chooses, all of its attention on that move."""
-    if hasattr(adviser, "analyse"):
+    if isinstance(adviser, Analyses):
         return adviser.analyse(position)
     visits = np.zeros(position.game.num_actions, np.int64)
     action = int(adviser.choose(position))

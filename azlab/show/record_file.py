@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from azlab.arena.results import GameRecord
-from azlab.errors import AzlabError
+from azlab.arena.saved import because, entry, rules_of, texts, two_names
+from azlab.errors import AzlabError, one_of
 from azlab.games import game as find_game
 from azlab.games.game import Game, Position
+from azlab.intact import parsed
 
 FORMAT = "game 1"
 
@@ -29,7 +31,7 @@ def as_record(position: Position, players: tuple[str, str]) -> GameRecord:
 def to_text(position: Position, players: tuple[str, str]) -> str:
     """The game as one line of JSON."""
     record = as_record(position, players)
-    line: dict[str, Any] = {"azlab": FORMAT, "game": record.game.name, "options": record.game.options, "players": record.players}
+    line: dict[str, Any] = {"azlab": FORMAT, "game": record.game.spec, "options": record.game.options, "players": record.players}
     line["result"] = record.result
     if record.start is not None:
         line["start"] = record.start
@@ -39,32 +41,33 @@ def to_text(position: Position, players: tuple[str, str]) -> str:
 def from_text(text: str, game: Game | None = None) -> Position:
     """Where the saved game stands, replayed by the rules. `game` is needed for a game azlab does not name."""
     try:
-        line = json.loads(text)
+        line = parsed(text)
     except ValueError:
         line = None
-    if isinstance(line, dict) and line.get("azlab") == FORMAT:
-        try:
-            rules = game or find_game(line["game"], **line["options"])
-            if (line["game"], line["options"]) != (rules.name, rules.options):
-                raise AzlabError(f"it is a game of {line['game']} {line['options']}, and {rules!r} was expected")
-            first, second = line["players"]
-            record = GameRecord(rules, (first, second), tuple(line["moves"]), 0, line["result"], 0, line.get("start"))
-            if record.final.result != record.result:
-                raise AzlabError(f"the result is said to be {record.result}, but the moves end {record.final.result}")
-            return record.final
-        except (AzlabError, KeyError, TypeError, ValueError) as error:
-            raise AzlabError(f"This saved game cannot be read: {error}.".replace("..", ".")) from None
-    raise AzlabError("This is not a game saved by a board of azlab; such a file is one line of JSON.")
+    if not isinstance(line, dict) or line.get("azlab") != FORMAT:
+        raise AzlabError("This is not a game saved by a board of azlab; such a file is one line of JSON.")
+    try:
+        rules, players, moves = rules_of(line, game), two_names(line, "players"), texts(line, "moves")
+        result = one_of("'result'", entry(line, "result"), (-1, 0, 1, None))
+        final = GameRecord(rules, players, moves, 0, result, 0, line.get("start")).final  # type: ignore[arg-type]
+        if final.result != result:
+            raise AzlabError(f"the result is said to be {result}, but the moves end {final.result}")
+    except AzlabError as error:
+        raise AzlabError(f"This saved game cannot be read: {because(error)}.") from None
+    return final
 
 
 def read(path: str | os.PathLike, game: Game | None = None) -> Position:
     """The game saved in a file."""
     try:
-        return from_text(Path(path).read_text(encoding="utf-8"), game)
+        text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise AzlabError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise AzlabError(f"{path} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise AzlabError(f"{path} is not a text file.") from None
+    return from_text(text, game)
 
 
 def as_position(game: Any, options: dict[str, Any]) -> Position:

@@ -13,6 +13,7 @@ import anywidget
 import numpy as np
 import traitlets
 
+from azlab.arena.agents import Analyses
 from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games import game as find_game
@@ -225,7 +226,7 @@ def replay(
     given = [agents] if isinstance(agents, str) else list(agents)
     chosen = [as_agent(one, last.game, seed + k) for k, one in enumerate(given)]
     for agent in chosen:
-        if not hasattr(agent, "analyse"):
+        if not isinstance(agent, Analyses):
             raise AzlabError(f"{agent.name} cannot explain itself, so it has no curve; minimax, uct, puct and perfect have.")
     players = what.players if isinstance(what, GameRecord) else None
     return ReplayBoard(last.path(), players, chosen, mistakes and can_judge(last.game))

@@ -13,7 +13,7 @@ import traitlets
 from azlab.errors import AzlabError
 from azlab.games import game as find_game
 from azlab.games.game import Game, Position
-from azlab.search.config import SearchConfig
+from azlab.search.config import Budget, Search
 from azlab.search.evaluators import Evaluator
 from azlab.search.replay import Replay, Snapshot, replay_puct, replay_uct
 from azlab.show.board import draw
@@ -26,7 +26,8 @@ FILES = Path(__file__).parent / "widgets"
 def search(
     position: Position | Game | str,
     evaluator: Evaluator | str | None = None,
-    config: SearchConfig | None = None,
+    search: Search | None = None,
+    budget: Budget | int | None = None,
     *,
     seed: int = 0,
 ) -> "SearchExplorer":
@@ -34,7 +35,8 @@ def search(
 
     evaluator: what judges new positions in a PUCT search, by default one random playout; or the name of an agent that searches
         by PUCT or UCT, such as "uct:500", "uct:500,c=0.7", "puct:300,cpuct=2", "az:runs/connect4"
-    config: the numbers of a PUCT search, by default with 200 simulations
+    search: the formula of a PUCT search
+    budget: its simulations, by default 200
     The numbers are those that `azlab.search.puct` and `azlab.search.uct` find with the same settings and seed.
     """
     if isinstance(position, str):
@@ -44,21 +46,21 @@ def search(
     if not isinstance(position, Position):
         raise AzlabError(f"A search starts from a position, a game or its name, not from {position!r}.")
     if isinstance(evaluator, str):
-        return SearchExplorer(_named(position, evaluator, config, seed))
-    return SearchExplorer(replay_puct(position, evaluator, config or SearchConfig(simulations=SIMULATIONS), seed))
+        return SearchExplorer(_named(position, evaluator, search, budget, seed))
+    return SearchExplorer(replay_puct(position, evaluator, search, budget or SIMULATIONS, seed=seed))
 
 
-def _named(position: Position, name: str, config: SearchConfig | None, seed: int) -> Replay:
+def _named(position: Position, name: str, search: Search | None, budget: Budget | int | None, seed: int) -> Replay:
     """The search of the agent called `name`; without a number, as in "uct", it has 200 simulations."""
     from azlab.arena.agents import PuctAgent, UctAgent, agent, ready
 
     if name.strip() in ("uct", "puct"):
-        name = f"{name.strip()}:{SIMULATIONS if config is None else config.simulations}"
+        name = f"{name.strip()}:{SIMULATIONS}"
     player = agent(name, seed)
     if isinstance(player, UctAgent):
-        if config is not None:
+        if search is not None or budget is not None:
             raise AzlabError(
-                f"A SearchConfig is for PUCT; settings of UCT stand in its name, as in 'uct:500,c=0.7', not {name!r}."
+                f"`search` and `budget` are for PUCT; settings of UCT stand in its name, as in 'uct:500,c=0.7', not {name!r}."
             )
         if player.simulations is None or player.settings["rave"]:
             raise AzlabError("The explorer follows UCT with a number of simulations and without RAVE, such as 'uct:500'.")
@@ -66,7 +68,7 @@ def _named(position: Position, name: str, config: SearchConfig | None, seed: int
         return replay_uct(position, player.simulations, c=float(settings["c"]), solve=bool(settings["solve"]), seed=seed)
     if isinstance(player, PuctAgent):
         ready(player, position.game)
-        return replay_puct(position, player.evaluator, config or player.config, seed)
+        return replay_puct(position, player.evaluator, search or player.search, budget or player.budget, seed=seed)
     raise AzlabError(f"{name!r} does not search by PUCT or UCT; try 'uct:500' or 'puct:300'.")
 
 

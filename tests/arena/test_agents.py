@@ -1,12 +1,13 @@
 """Agents by name, and that the ladder of players really is one."""
 
+import random
+
 import numpy as np
 import pytest
 
 import azlab
 from azlab.arena import match
-from azlab.arena.agents import PuctAgent, ready
-from azlab.search import SearchConfig
+from azlab.arena.agents import KINDS, PuctAgent, ready
 from azlab.search.evaluators import UniformEvaluator
 
 
@@ -30,16 +31,7 @@ def test_every_notation_makes_an_agent_that_plays(text):
     assert agent.choose(position) in position.legal_actions
 
 
-def test_the_one_sided_search_plays_where_points_are_counted():
-    agent = azlab.agent("onesided:3000,c=1,bonus=2,batch=50", seed=1)
-    position = azlab.game("dots_and_boxes").from_moves("aA aB Aa")
-    assert agent.name == "onesided:3000,c=1,bonus=2,batch=50" and agent.analyse(position).simulations == 3000
-    assert position.game.move_name(agent.choose(position)) == "Ab"  # takes the box
-    with pytest.raises(azlab.AzlabError, match="counts points, and connect4 has none"):
-        ready(agent, azlab.game("connect4"))
-
-
-@pytest.mark.parametrize("text", ["uct:100", "puct:40", "onesided:200", "random"])
+@pytest.mark.parametrize("text", ["uct:100", "puct:40", "random"])
 def test_the_seed_makes_an_agent_repeatable(text):
     position = azlab.game("dots_and_boxes").start()
     one, same = azlab.agent(text, seed=3), azlab.agent(text, seed=3)
@@ -72,10 +64,10 @@ def test_each_step_of_the_ladder_beats_the_one_below():
 
 
 def test_a_batch_of_positions_is_searched_like_single_ones():
-    config, game = SearchConfig(simulations=60), azlab.game("connect4")
+    game = azlab.game("connect4")
     positions = [game.from_moves(moves) for moves in ("4", "41", "4141", "445566")]
-    together = PuctAgent(UniformEvaluator(), config).choose_many(positions)
-    assert together == [PuctAgent(UniformEvaluator(), config).choose(position) for position in positions]
+    together = PuctAgent(UniformEvaluator(), budget=60).choose_many(positions)
+    assert together == [PuctAgent(UniformEvaluator(), budget=60).choose(position) for position in positions]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +78,7 @@ def test_a_batch_of_positions_is_searched_like_single_ones():
         ("uct:many", "a whole number should follow the colon"),
         ("minimax:0", "depth must be a whole number from 1"),
         ("uct:10,colour=3", "uct has no setting 'colour'"),
-        ("onesided:0", "playouts must be a whole number from 1"),
-        ("onesided:1s", "a whole number should follow the colon"),
-        ("puct:10,colour=3", "puct has no setting 'colour'; it has simulations, cpuct"),
+        ("puct:10,colour=3", "puct has no setting 'colour'; it has simulations, cap"),
         ("uct:100,c=abc", "uct:100,c=abc' has a setting whose value is not a number"),
         ("uct:100,seed=3", "does not belong there"),
         ("uct:100,simulations=3", "given twice"),
@@ -104,6 +94,36 @@ def test_a_wrong_name_gets_one_sentence(text, sentence):
     with pytest.raises(azlab.AzlabError) as raised:
         azlab.agent(text)
     assert sentence in str(raised.value) and "\n" not in str(raised.value)
+
+
+SETTINGS = [
+    "c", "rave", "solve", "simulations", "seconds", "depth", "endgame", "cpuct", "fpu", "temperature", "gumbel", "noise",
+    "margin", "level", "timeout", "batch", "bonus", "playouts", "seed", "iteration", "leaves", "reuse_tree", "cpuct_base",
+    "gain", "cap", "config", "self", "",
+]  # fmt: skip
+
+
+def test_odd_names_make_an_agent_or_a_sentence(many, odd_word):
+    rng, game = random.Random(0), azlab.game("connect4")
+    kinds = [kind for kind in KINDS if kind not in ("gtp", "gnugo")]  # these start a program when they get ready
+    for _ in range(many(400)):
+        name = rng.choice(kinds) if rng.random() < 0.9 else odd_word(rng)
+        name += f":{odd_word(rng)}" if rng.random() < 0.9 else ""
+        for _ in range(rng.randrange(4)):
+            name += f",{rng.choice(SETTINGS)}" + (f"={odd_word(rng)}" if rng.random() < 0.9 else "")
+        try:
+            ready(azlab.agent(name), game)
+            azlab.agent("gnugo" + name[name.find(":") :]) if name.startswith("uct:") else None
+        except azlab.AzlabError as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize(
+    "text", ["uct:1e999s", "minimax:1e999s", "uct:10,c=1e999", "uct:10,solve=3", "puct:10,cpuct=1e999", "puct:5,solve=3"]
+)
+def test_settings_without_sense_are_refused_when_the_agent_is_made(text):
+    with pytest.raises(azlab.AzlabError):
+        azlab.agent(text)
 
 
 def test_the_perfect_player_says_where_it_cannot_play():

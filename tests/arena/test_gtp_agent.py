@@ -110,9 +110,17 @@ def test_positions_whose_past_matters_and_is_not_known_are_refused(fake, ko, mov
 # --- what an engine answers ---------------------------------------------------------------------------------------
 
 
-def test_an_engine_that_resigns_passes_and_is_asked_again(fake):
+@pytest.mark.parametrize(("answer", "move"), [("C3", "c3"), ("c3", "c3"), (" \tc3\t ", "c3"), ("PASS", "pass"), ("Pass", "pass")])
+def test_moves_in_capitals_and_with_spaces(fake, answer, move):
+    make, _ = fake
+    game = azlab.game("go", size=5)
+    assert make(answer).choose(game.start()) == game.action(move)
+
+
+@pytest.mark.parametrize("word", ["resign", "RESIGN", " Resign "])
+def test_an_engine_that_resigns_passes_and_is_asked_again(fake, word):
     make, told = fake
-    agent, game = make("resign", "C3"), azlab.game("go", size=5)
+    agent, game = make(word, "C3"), azlab.game("go", size=5)
     position = game.start()
     position = position.play(agent.choose(position)).play("b2")
     assert position.moves == ["pass", "b2"] and agent.choose(position) == game.action("c3")
@@ -120,7 +128,19 @@ def test_an_engine_that_resigns_passes_and_is_asked_again(fake):
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"), [("A1", "played a1, which is not legal in"), ("I3", "'i3' is no point of a 5x5")]
+    ("answer", "sentence"),
+    [
+        ("A1", "played a1, which is not legal in"),
+        ("I3", "fake.py.* answered genmove by what is no move: 'i3' is no point of a 5x5"),
+        ("F1", "'f1' is no point"),
+        ("c6", "'c6' is no point"),
+        ("", "'' is no point"),
+        ("B2 # good", "'b2 # good' is no point"),
+        ("B2 C3", "'b2 c3' is no point"),
+        ("B2\nC3", "'b2.*nc3' is no point"),
+        ("caf\u00e9", "'caf\u00e9' is no point"),
+        ("x" * 5000, "'x{200}'... \\(5,000 characters\\) is no point"),
+    ],
 )
 def test_a_move_that_is_none_is_a_failure(fake, answer, sentence):
     make, _ = fake
@@ -140,6 +160,12 @@ def test_games_the_engine_cannot_play_are_named_at_once(fake, game, sentence):
     make, _ = fake
     with pytest.raises(azlab.AzlabError, match=sentence):
         make().prepare(game)
+
+
+def test_a_program_that_is_no_engine_is_named_at_once():
+    agent = azlab.agent("gtp:cat")
+    with pytest.raises(azlab.AzlabError, match="gtp:cat cannot play go on 5x5 .*: cat repeats '1 boardsize 5' instead of"):
+        agent.prepare(azlab.game("go", size=5))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +256,7 @@ def test_a_killed_engine_fails_the_match_with_a_sentence_and_can_play_again(gnug
 
         def choose(self, position):
             if position.ply > 4 and agent._engine is not None:
-                os.kill(agent._engine._process.pid, signal.SIGKILL)
+                os.kill(agent._engine._pipes.process.pid, signal.SIGKILL)
             return position.legal_actions[0]
 
     with pytest.raises(AgentFailed, match="gnugo:1 failed while choosing in go after .*gnugo ended by signal SIGKILL") as failure:

@@ -337,7 +337,7 @@ def test_damaged_files(tmp_path):
     result = json.loads(lines[2])["result"]
     for number, changes, reason in [
         (2, {"result": -result}, "Line 3 of .* but its moves end"),
-        (2, {"moves": ["4"]}, "Line 3 of .* but its moves end None"),
+        (2, {"moves": ["4"], "opening": 0}, "Line 3 of .* but its moves end None"),
         (2, {"moves": ["9"]}, "Line 3 of .* is not a game of connect4"),
         (2, {"start": "00"}, "Line 3 of .* is not a game of connect4"),
         (2, {"players": None}, "Line 3 of .* is not a game of connect4"),

@@ -153,7 +153,7 @@ def test_a_file_is_read_once_until_it_changes(tmp_path: Path, monkeypatch: pytes
     file = put(tmp_path / "cache" / HARD, packed_text())
     reads = []
     checksum = datasets.content_checksum
-    monkeypatch.setattr(datasets, "content_checksum", lambda path: reads.append(path) or checksum(path))
+    monkeypatch.setattr(datasets, "content_checksum", lambda path, dataset: reads.append(path) or checksum(path, dataset))
     datasets.path(HARD)
     # As in a new process: only the stamp on disk remembers.
     datasets._verified.clear()

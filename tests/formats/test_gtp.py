@@ -1,7 +1,9 @@
 """The client of the Go Text Protocol, with GNU Go and with a small engine that misbehaves on request."""
 
+import contextlib
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -33,8 +35,20 @@ for line in sys.stdin:
         print("?" + number, " ".join(words), end="\n\n", flush=True)
     elif command == "raw":
         print(line.split(" ", 2)[2].strip().replace("/", "\n"), flush=True)
+    elif command == "rage":
+        print("?" + number + " \u202e\x1b[2J" + "e" * 900000, end="\n\n", flush=True)
+    elif command == "hex":
+        sys.stdout.buffer.write(bytes.fromhex(words[0]).replace(b"NUMBER", number.encode()))
+        sys.stdout.buffer.flush()
     elif command == "chatter":
         print("hello", "=" + number + "\twell\x01\r", "\r", sep="\n", flush=True)
+    elif command == "grumble":
+        sys.stderr.write("x" * 2**20)
+        print("=" + number, "done", end="\n\n", flush=True)
+    elif command == "mull":
+        print("let me see", flush=True)
+        time.sleep(1)
+        print("=" + number, "there", end="\n\n", flush=True)
     elif command == "hang":
         time.sleep(1000)
     elif command == "die":
@@ -74,6 +88,14 @@ def is_gone(pid):
     return False
 
 
+@contextlib.contextmanager
+def nothing_left():
+    """Fails if threads or file handles are left over."""
+    before = threading.active_count(), len(os.listdir("/dev/fd"))
+    yield
+    assert (threading.active_count(), len(os.listdir("/dev/fd"))) == before
+
+
 # --- points -------------------------------------------------------------------------------------------------------
 
 
@@ -89,7 +111,7 @@ def test_points_count_from_the_lower_left_and_skip_the_letter_i():
     assert gtp.action("T19", 19) == 18 and gtp.action(" PASS ", 19) == 361
 
 
-@pytest.mark.parametrize("text", ["I5", "K1", "A0", "A10", "", "A", "5", "a1b", "resign", "A01"])
+@pytest.mark.parametrize("text", ["I5", "K1", "A0", "A10", "", "A", "5", "a1b", "resign", "A01", "A\u0663", "A1 B2", "A1 # good"])
 def test_what_is_no_point_is_refused(text):
     with pytest.raises(GtpError, match="no point of a 9x9 board, whose points are A1 to J9"):
         gtp.action(text, 9)
@@ -107,6 +129,26 @@ def test_answers_of_one_line_several_lines_and_none(fake):
 
 def test_stray_lines_control_characters_and_carriage_returns_are_ignored(fake):
     assert fake().ask("chatter") == "well"
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer"),
+    [
+        (b"=NUMBER D4\r\n\r\n", "D4"),
+        (b"=NUMBER\t  D4 \t\n \t\n", "D4"),
+        (b"=NUMBERD4\n\n", "D4"),
+        (b"# thinking\n\n\n=NUMBER D4\n\n", "D4"),
+        (b"=NUMBER D\x004\x07\n\n", "D4"),
+        (b"=NUMBER caf\xe9\n\n", "caf\ufffd"),
+        (b"=NUMBER \xc2\x9b31mred\x1b[0m\n\n", "31mred[0m"),  # U+009B begins an escape sequence as ESC [ does
+        (b"=NUMBER\n\tone\n  two\n\n", "\tone\n  two"),
+        (b"=NUMBER\n\n", ""),
+    ],
+)
+def test_answers_with_strange_contents(fake, printed, answer):
+    engine = fake()
+    assert engine.ask(f"hex {printed.hex()}") == answer
+    assert engine.ask("say on we go") == "on we go"
 
 
 def test_a_refusal_repeats_the_engines_words_and_the_engine_goes_on(fake):
@@ -127,17 +169,27 @@ def test_an_answer_to_another_command_is_not_taken(fake):
         fake().ask("raw =7 x/")
 
 
-@pytest.mark.parametrize(("answer", "score"), [("B+3.5", 3.5), ("W+12", -12.0), ("0", 0.0), ("b+0.5", 0.5)])
+@pytest.mark.parametrize("unasked", ["=1 again", "=2 early", "?2 early"])
+def test_an_answer_that_nobody_asked_for_is_not_taken(fake, unasked):
+    engine = fake()
+    assert engine.ask(f"raw =1 x//{unasked}//") == "x"
+    with pytest.raises(GtpError, match=f"had answered '{re.escape(unasked)}' before it was asked 'say y'; .* every command once"):
+        engine.ask("say y")
+    assert is_gone(engine._pipes.process.pid)
+
+
+@pytest.mark.parametrize(("answer", "score"), [("B+3.5", 3.5), ("W+12", -12.0), ("0", 0.0), ("b+0.5", 0.5), ("draw", 0.0)])
 def test_scores_are_blacks(fake, monkeypatch, answer, score):
     engine = fake()
     monkeypatch.setattr(engine, "ask", lambda command: answer)
     assert engine.final_score() == score
 
 
-def test_a_score_without_points_is_refused(fake, monkeypatch):
+@pytest.mark.parametrize("answer", ["B+Resign", "B+" + "9" * 400, "W+\u0663", "3.5"])
+def test_a_score_without_points_is_refused(fake, monkeypatch, answer):
     engine = fake()
-    monkeypatch.setattr(engine, "ask", lambda command: "B+Resign")
-    with pytest.raises(GtpError, match="'B\\+Resign', which is no number"):
+    monkeypatch.setattr(engine, "ask", lambda command: answer)
+    with pytest.raises(GtpError, match=f"'{re.escape(answer[:200])}'.*, which is no number"):
         engine.final_score()
 
 
@@ -157,6 +209,7 @@ def test_a_missing_program_says_how_to_get_it(monkeypatch):
         ("", "started by a command"),
         ("gnugo '--mode", "cannot be read: No closing quotation"),
         ([os.path.dirname(__file__)], "cannot be started: Permission denied"),
+        (["cat", "a\0b"], "'cat' cannot be started: embedded null byte"),
     ],
 )
 def test_a_command_that_cannot_be_started_gets_a_sentence(command, sentence):
@@ -188,16 +241,55 @@ def test_a_killed_engine_is_noticed_at_the_next_command(fake):
 
 def test_an_engine_that_does_not_answer_is_ended(fake):
     engine = fake(timeout=0.3)
-    pid = engine._process.pid
+    pid = engine._pipes.process.pid
     begun = time.monotonic()
     with pytest.raises(GtpError, match="did not answer 'hang' within 0.3 seconds and was ended"):
         engine.ask("hang")
     assert time.monotonic() - begun < 5 and is_gone(pid)
 
 
-def test_a_program_that_speaks_something_else_is_suspected():
-    with GtpEngine("cat", timeout=0.3) as engine, pytest.raises(GtpError, match="only printed '1 name'; does it speak GTP"):
-        engine.name()
+def test_a_timeout_may_be_endless(fake):
+    assert fake(timeout=float("inf")).ask("say x") == "x" and fake(timeout=10**400).ask("say x") == "x"
+
+
+def test_a_signal_without_a_name_has_its_number():
+    assert gtp._how(-signal.SIGTERM) == "by signal SIGTERM" and gtp._how(-50) == "by signal 50"
+
+
+def test_long_and_wild_refusals_are_shortened(fake):
+    engine = fake()
+    with pytest.raises(GtpError) as error:
+        engine.ask("rage")
+    assert len(str(error.value)) < 700 and str(error.value).isprintable()
+    assert "answered '\\u202e[2Jeee" in str(error.value) and "eee'... (900,004 characters) to 'rage'." in str(error.value)
+    assert engine.ask("say yes") == "yes"
+
+
+def test_a_long_command_reaches_an_engine_that_prints_meanwhile(fake):
+    """Its answer is larger than the pipe too, so that neither could finish if each waited for the other."""
+    assert fake().ask("say " + "x" * 900_000) == "x" * 900_000
+
+
+def test_an_engine_may_write_more_to_stderr_than_its_pipe_holds(fake):
+    assert [fake().ask("grumble") for _ in range(2)] == ["done", "done"]
+
+
+def test_an_engine_that_has_answered_before_may_print_and_think(fake, monkeypatch):
+    monkeypatch.setattr(gtp, "_SECONDS_TO_SPEAK", 0.2)
+    engine = fake()
+    engine.ask("quiet")
+    assert engine.ask("mull") == "there"
+
+
+@pytest.mark.parametrize(("where", "lines"), [("terminal", 1), ("jupyter", 1), ("unwatched", 0), ("", 0)])
+def test_whoever_watches_is_told_about_a_slow_start(fake, monkeypatch, capsys, where, lines):
+    monkeypatch.setattr(gtp, "watcher", lambda: where)
+    monkeypatch.setattr(gtp, "_SECONDS_TO_NOTICE", 0.1)
+    engine = fake()
+    engine.ask("mull")
+    engine.ask("mull")
+    notice = f"azlab: waiting for {engine.program} to answer 'mull', for at most 20 seconds.\n"
+    assert capsys.readouterr().err == notice * lines
 
 
 # --- no process is left behind ------------------------------------------------------------------------------------
@@ -211,19 +303,21 @@ def test_the_process_ends_with_the_block(fake, stubborn):
     engine.close()  # once more does no harm
 
 
-def test_what_the_engine_has_started_ends_too():
-    with GtpEngine(["sh", "-c", f"{sys.executable} -I -S -c '{FAKE_ENGINE}' stubborn; true"]) as engine:
-        assert int(engine.ask("pid")) != engine._process.pid
-    assert not engine._listening.is_alive()  # nobody holds the other end of the pipe any more
-
-
 def test_the_process_ends_with_garbage_collection():
-    engine = GtpEngine([sys.executable, "-I", "-S", "-c", FAKE_ENGINE])
-    pid = int(engine.ask("pid"))
-    threads = threading.active_count()
-    del engine
-    gc.collect()
-    assert is_gone(pid) and threading.active_count() == threads - 2
+    with nothing_left():
+        engine = GtpEngine([sys.executable, "-I", "-S", "-c", FAKE_ENGINE])
+        pid = int(engine.ask("pid"))
+        del engine
+        gc.collect()
+        assert is_gone(pid)
+
+
+def test_an_engine_that_another_thread_closes_ends_with_a_sentence(fake):
+    engine = fake("stubborn")
+    engine.ask("quiet")
+    threading.Timer(0.3, engine.close).start()
+    with pytest.raises(GtpError, match="ended .* when it was asked 'hang'"):
+        engine.ask("hang")
 
 
 def test_ctrl_c_while_the_engine_thinks_ends_it(fake):

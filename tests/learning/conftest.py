@@ -15,12 +15,13 @@ filters = 8
 stem = 8
 head = 2
 [search]
-simulations = 8
 cpuct_base = 0.0
+[explore]
 noise = 0.25
 temperature = [[0, 1.0]]
-[test_search]
+[budget]
 simulations = 8
+[test_search]
 cpuct_base = 0.0
 [selfplay]
 games = 6
@@ -29,6 +30,7 @@ positions = 40
 [training]
 batch = 32
 [evaluation]
+simulations = 8
 games = 4
 """
 
@@ -38,7 +40,7 @@ def tiny():
     """A function: settings -> a config of a very short training."""
 
     def make(**settings):
-        """`search__simulations=4` stands for search.simulations."""
+        """`budget__simulations=4` stands for budget.simulations."""
         return AlphaZeroConfig.from_toml(TINY).changed({name.replace("__", "."): value for name, value in settings.items()})
 
     return make

@@ -60,7 +60,7 @@ def run(folder, config, moment):
 def warm_up(config):
     torch.set_num_threads(1)  # no threads of OpenMP's may be there when this process forks
     with tempfile.TemporaryDirectory() as folder:
-        run = AlphaZero(AlphaZeroConfig.load(config), folder)
+        run = AlphaZero.from_config(AlphaZeroConfig.load(config), folder)
         run._prepare_evaluation()
         run._play(1)
         run._evaluate(1)

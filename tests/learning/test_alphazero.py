@@ -10,14 +10,15 @@ import pytest
 
 from azlab.arena.agents import agent
 from azlab.arena.elo import fit
-from azlab.arena.match import match
 from azlab.cli import main
 from azlab.errors import AzlabError
 from azlab.files import load_arrays
-from azlab.learning import alphazero
 from azlab.learning.alphazero import AlphaZero
 from azlab.learning.config import preset
+from azlab.learning.parts import Parts
+from azlab.learning.player import TrainedAgent
 from azlab.learning.run_folder import RunFolder
+from azlab.learning.targets import targets
 from azlab.nets.weights import read_safetensors
 
 # A run that does everything a run can do, in less than two seconds.
@@ -30,15 +31,16 @@ FULL = {
 THREADS = {
     "selfplay__workers": 2, "selfplay__random_plies": 3, "selfplay__cache": 500, "selfplay__count_new": True,
     "loss__optimiser": "adam", "training__rate": ((1, 0.002),), "net__reply": True, "evaluation__opponents": ("random",),
-    "selfplay__clock_start": 40, "selfplay__clock_per_turn": 4, "search__kl_threshold": 1e-4, "search__kl_step": 3,
-    "selfplay__games": 7, "search__simulations": 12, "evaluation__every": 2, "selfplay__first_player": "uct:9",
-    "selfplay__first_games": 9, "selfplay__one_hot_from": 4,
+    "budget__clock": (40, 4), "budget__gain": (1e-4, 3),
+    "selfplay__games": 7, "budget__simulations": 12, "evaluation__every": 2, "parts__program": "s3_dots_and_boxes",
+    "parts__first_player": "uct:9", "parts__first_games": 9, "parts__one_hot_from": 4, "parts__to_the_end": True,
 }  # fmt: skip
 
 
 def facts(rows):
-    """Metrics without times."""
-    return [{key: value for key, value in row.items() if "seconds" not in key and key != "network_share"} for row in rows]
+    """Metrics without times, and without the checksum over them."""
+    timed = ("network_share", "sha256")
+    return [{key: value for key, value in row.items() if "seconds" not in key and key not in timed} for row in rows]
 
 
 def numbers(path):
@@ -91,7 +93,7 @@ def assert_same_state(one, other):
 @pytest.fixture(scope="module")
 def whole(tiny, tmp_path_factory):
     """An uninterrupted run with all settings."""
-    run = AlphaZero(tiny(**FULL), tmp_path_factory.mktemp("runs") / "whole")
+    run = AlphaZero.from_config(tiny(**FULL), tmp_path_factory.mktemp("runs") / "whole")
     run.train()
     return run
 
@@ -152,9 +154,9 @@ def test_a_run_killed_again_and_again_equals_one_that_never_was(tiny, tmp_path, 
 
 @pytest.mark.parametrize("settings", [FULL, THREADS], ids=["one worker", "two workers"])
 def test_a_resumed_run_has_the_same_state_as_one_that_goes_on(tiny, tmp_path, settings):
-    run = AlphaZero(tiny(**settings), tmp_path)
+    run = AlphaZero.from_config(tiny(**settings), tmp_path)
     run.train()
-    again = AlphaZero(None, tmp_path)
+    again = AlphaZero.from_config(None, tmp_path)
     again.resume()
     assert again.iteration == 3 and facts(again.metrics) == facts(run.metrics)
     assert_same_state(again, run)
@@ -175,7 +177,7 @@ def test_ctrl_c_in_any_phase_and_training_again_in_the_same_process(whole, tiny,
             seen.append("stop")
             raise KeyboardInterrupt
 
-    run = AlphaZero(tiny(**FULL), tmp_path / "run", interrupt)
+    run = AlphaZero.from_config(tiny(**FULL), tmp_path / "run", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run.train()
     run.train()
@@ -192,7 +194,7 @@ def test_a_full_disk(whole, tiny, tmp_path):
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("Only the superuser can make a small disk to fill; test_run_folder.py has the refused writes.")
     try:
-        run, complaints = AlphaZero(tiny(**FULL), place / "run"), []
+        run, complaints = AlphaZero.from_config(tiny(**FULL), place / "run"), []
         for size in range(40, 1000, 8):
             subprocess.run(["mount", "-o", f"remount,size={size}k", str(place)], check=True)
             try:
@@ -201,14 +203,14 @@ def test_a_full_disk(whole, tiny, tmp_path):
             except AzlabError as error:
                 complaints.append(str(error))
                 if len(complaints) % 2:  # by turns with the same object and with a new process's
-                    run = AlphaZero(tiny(**FULL), place / "run")
+                    run = AlphaZero.from_config(tiny(**FULL), place / "run")
         assert run.iteration == 3 and len(complaints) > 3
         assert all("cannot be written" in text and "No space left" in text for text in complaints), complaints
         assert_same_runs(whole.folder.path, run.folder.path)
         subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
         with pytest.raises(AzlabError, match="cannot be written.*Read-only"):
             run.train()
-        assert AlphaZero(None, run.folder.path).folder.metrics() == run.metrics  # looking is possible
+        assert AlphaZero.from_config(None, run.folder.path).folder.metrics() == run.metrics  # looking is possible
     finally:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
@@ -217,35 +219,35 @@ def test_a_full_disk(whole, tiny, tmp_path):
 
 
 def test_a_run_can_be_made_longer(whole, tiny, tmp_path):
-    run = AlphaZero(tiny(**FULL, iterations=2), tmp_path / "run")
+    run = AlphaZero.from_config(tiny(**FULL, iterations=2), tmp_path / "run")
     assert len(run.train()) == 2
-    longer = AlphaZero(tiny(**FULL), tmp_path / "run")
+    longer = AlphaZero.from_config(tiny(**FULL), tmp_path / "run")
     assert len(longer.train()) == 3 and run.folder.config().iterations == 3
     assert_same_runs(whole.folder.path, run.folder.path)
     with pytest.raises(AzlabError, match="other settings"):
-        AlphaZero(tiny(**FULL, seed=1), tmp_path / "run").train()
+        AlphaZero.from_config(tiny(**FULL, seed=1), tmp_path / "run").train()
 
 
 def test_hours_end_a_run_after_an_iteration_that_is_then_evaluated(tiny, tmp_path):
     config = tiny(hours=1e-9, evaluation__every=50, evaluation__positions="reachable", evaluation__count=10)
-    rows = AlphaZero(config, tmp_path).train()
+    rows = AlphaZero.from_config(config, tmp_path).train()
     assert len(rows) == 1 and "mcts_accuracy" in rows[0]
-    assert len(AlphaZero(config, tmp_path).train()) == 1
-    assert len(AlphaZero(config.changed({"hours": 1.0, "iterations": 2}), tmp_path).train()) == 2
+    assert len(AlphaZero.from_config(config, tmp_path).train()) == 1
+    assert len(AlphaZero.from_config(config.changed({"hours": 1.0, "iterations": 2}), tmp_path).train()) == 2
 
 
 def test_many_workers_find_their_own_games_again(tiny, tmp_path):
     """More than ten, of different sizes."""
     config = tiny(selfplay__workers=12, selfplay__games=18, iterations=1)
-    run = AlphaZero(config, tmp_path)
+    run = AlphaZero.from_config(config, tmp_path)
     run.train()
-    again = AlphaZero(config, tmp_path)
+    again = AlphaZero.from_config(config, tmp_path)
     again.resume()
     assert_same_state(run, again)
 
 
 def test_one_game_at_a_time(tiny, tmp_path):
-    assert len(AlphaZero(tiny(selfplay__games=1, iterations=2), tmp_path).train()) == 2
+    assert len(AlphaZero.from_config(tiny(selfplay__games=1, iterations=2), tmp_path).train()) == 2
 
 
 @pytest.mark.parametrize(
@@ -254,9 +256,6 @@ def test_one_game_at_a_time(tiny, tmp_path):
         ({"evaluation__opponents": ("utc:5",)}, "There is no agent"),
         ({"evaluation__opponents": ("gnugo:1",)}, "go"),
         ({"evaluation__positions": "connect4/hard_test.txt.gz"}, "is for Connect 4"),
-        ({"selfplay__first_player": "utc:5"}, "There is no agent"),
-        ({"selfplay__first_player": "random"}, "how often it looked at each move"),
-        ({"selfplay__first_player": "onesided:100"}, "counts points, and tictactoe has none"),
         ({"net__blocks": 0}, "blocks"),
         ({"net__depth": 3}, "has no depth"),
         ({"options__size": 4}, "size"),
@@ -265,31 +264,33 @@ def test_one_game_at_a_time(tiny, tmp_path):
 def test_what_is_wrong_is_said_before_the_first_game(tiny, tmp_path, settings, says):
     played = []
     with pytest.raises(AzlabError, match=says):
-        AlphaZero(tiny(**settings), tmp_path, lambda what, *_, **__: played.append(what)).train()
+        AlphaZero.from_config(tiny(**settings), tmp_path, lambda what, *_, **__: played.append(what)).train()
     assert "playing" not in played
 
 
 # --- gate and Elo -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.learns
 def test_a_rejected_network_goes_back_to_the_best(tiny, tmp_path):
-    run = AlphaZero(tiny(gate__score=1.0, gate__games=10, training__rate=((1, 0.2),)), tmp_path)
+    run = AlphaZero.from_config(tiny(gate__score=1.0, gate__games=30, training__rate=((1, 0.2),)), tmp_path)
     rows = run.train()
     assert [row["accepted"] for row in rows] == [True, False, False]
     assert [row.get("gate_against") for row in rows] == [None, 1, 1] and all(row["gate_score"] < 1 for row in rows[1:])
     nets = [numbers(run.folder.net_file(iteration, ".safetensors")) for iteration in (1, 2, 3)]
     assert nets[0] == nets[1] == nets[2]
-    again = AlphaZero(None, tmp_path)
+    again = AlphaZero.from_config(None, tmp_path)
     again.resume()
     assert not run.learner._optimiser.state_dict()["state"] and not again.learner._optimiser.state_dict()["state"]
     states = run.game.new_states(1)
     legal = run.game.legal_mask(states)
-    first = AlphaZero(None, tmp_path)._version(1).evaluate(states, legal)[0]
+    first = AlphaZero.from_config(None, tmp_path)._version(1).evaluate(states, legal)[0]
     assert all(np.array_equal(evaluator.evaluate(states, legal)[0], first) for evaluator in run.evaluators)
 
 
+@pytest.mark.learns
 def test_an_accepted_network_is_the_next_to_beat(tiny, tmp_path):
-    run = AlphaZero(tiny(gate__score=0.01, gate__games=10, gate__simulations=4), tmp_path)
+    run = AlphaZero.from_config(tiny(gate__score=0.01, gate__games=30), tmp_path)  # ... and nobody loses all
     rows = run.train()
     assert [row["accepted"] for row in rows] == [True, True, True]
     assert [row.get("gate_against") for row in rows] == [None, 1, 2]
@@ -297,24 +298,36 @@ def test_an_accepted_network_is_the_next_to_beat(tiny, tmp_path):
     assert nets[0] != nets[1] != nets[2] and run.learner._optimiser.state_dict()["state"]
 
 
-def test_the_new_network_may_always_play_second_and_without_openings(tiny, tmp_path, monkeypatch):
+def test_parts_of_ones_own_are_used_and_must_be_given_again(tiny, tmp_path):
+    """A gate that lets nothing pass, targets that forget the policy, and first examples from one self-play game."""
     seen = []
 
-    def watched(a, b, games, game, **options):
-        played = match(a, b, games, game, **options)
-        seen.append((a.name, b.name, {record.players for record in played.records}, played))
-        return played
+    def even(played, config):
+        seen.append((len(played.states), played.actions.tolist()))
+        examples = targets(played, config)
+        return examples._replace(policy=np.full_like(examples.policy, 1 / 9))
 
-    monkeypatch.setattr(alphazero, "match", watched)
-    rows = AlphaZero(tiny(gate__score=0.51, gate__games=7, gate__new_plays="second"), tmp_path).train()
-    assert [(a, b) for a, b, *_ in seen] == [
-        (f"version {row['gate_against']}", f"version {row['iteration']}") for row in rows[1:]
-    ]
-    for (old, new, players, played), row in zip(seen, rows[1:], strict=True):
-        assert players == {(old, new)} and len(played.records) == 7
-        assert all(record.opening == 0 and record.start is None for record in played.records)
-        points = [0.5 if record.winner is None else float(record.winner == new) for record in played.records]
-        assert row["gate_score"] == pytest.approx(sum(points) / 7) and row["accepted"] == (row["gate_score"] >= 0.51)
+    def closed(new, old, game, config, seed, progress):
+        progress(1, 1)
+        return 0.25
+
+    parts = Parts(targets=even, gate=closed)
+    run = AlphaZero.from_config(tiny(gate__score=0.3), tmp_path, parts=parts)
+    rows = run.train()
+    assert [row["accepted"] for row in rows] == [True, False, False] and rows[1]["gate_score"] == 0.25
+    assert (run.folder.load_games(2, run.game).policy == np.float16(1 / 9)).all()
+    for length, actions in seen:  # the moves recorded are those of a whole legal game
+        position = run.game.start()
+        for action in actions:
+            position = position.play(action)
+        assert position.over and len(actions) == length
+    longer = tiny(gate__score=0.3, iterations=4)
+    with pytest.raises(AzlabError, match=r"begun with other parts .targets = .*even, gate = .*closed.* than .*the library's own"):
+        AlphaZero.from_config(longer, tmp_path).train()
+    with pytest.raises(AzlabError, match="begun with other parts"):
+        TrainedAgent(tmp_path)
+    assert len(AlphaZero.from_config(longer, tmp_path, parts=parts).train()) == 4
+    assert TrainedAgent(tmp_path, parts=parts).choose(run.game.start()) in range(9)
 
 
 def games_of(rows):
@@ -328,7 +341,7 @@ def games_of(rows):
 
 def test_elo_is_that_of_all_matches_so_far(tiny, tmp_path):
     opponents = ("random", "uct:30")
-    rows = AlphaZero(tiny(evaluation__opponents=opponents, evaluation__earlier=2, iterations=4), tmp_path).train()
+    rows = AlphaZero.from_config(tiny(evaluation__opponents=opponents, evaluation__earlier=2, iterations=4), tmp_path).train()
     matches = RunFolder(tmp_path).matches()
     versions = {1: [], 2: [1], 3: [1, 2], 4: [2, 3]}
     for row in rows:
@@ -344,7 +357,7 @@ def test_elo_is_that_of_all_matches_so_far(tiny, tmp_path):
 
 
 def test_without_opponents_the_first_version_stands_at_0(tiny, tmp_path):
-    rows = AlphaZero(tiny(evaluation__earlier=1, evaluation__every=2, iterations=5), tmp_path).train()
+    rows = AlphaZero.from_config(tiny(evaluation__earlier=1, evaluation__every=2, iterations=5), tmp_path).train()
     assert [("elo" in row) for row in rows] == [False, True, False, True, True]  # the last is always evaluated
     assert rows[1]["elo"] == 0
     matches = RunFolder(tmp_path).matches()
@@ -355,7 +368,7 @@ def test_without_opponents_the_first_version_stands_at_0(tiny, tmp_path):
 
 # --- the command line -------------------------------------------------------------------------------------------------
 
-SHORT = ["iterations=2", "net.blocks=1", "net.filters=8", "search.simulations=8", "selfplay.games=6", "selfplay.positions=40"]
+SHORT = ["iterations=2", "net.blocks=1", "net.filters=8", "budget.simulations=8", "selfplay.games=6", "selfplay.positions=40"]
 SHORT += ["selfplay.workers=1", "selfplay.count_new=false", "evaluation.count=20", "training.passes=((1,1.0),)"]
 
 
@@ -420,7 +433,7 @@ def test_watching_a_run(trained, capsys, tmp_path, monkeypatch):
     [
         (["train"], "Say what to train: a preset (connect4,"),
         (["train", "seed=3"], "Say what to train"),
-        (["train", "chess"], "There is no preset 'chess'"),
+        (["train", "chess"], "There is no preset or game 'chess'"),
         (["train", "tictactoe", "serch.simulations=3"], "there is no setting 'serch'"),
         (["train", "tictactoe", "selfplay.count_new=maybe"], "count_new must be true or false"),
         (["train", "--config", "nothing.toml"], "cannot be read"),
@@ -445,10 +458,11 @@ def test_a_run_without_iterations(tiny, capsys, tmp_path):
 # --- trained players --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.learns
 def test_a_trained_player(trained, capsys):
     game = preset("tictactoe").rules()
     last, first = agent(f"az:{trained}"), agent(f"az:{trained},iteration=1,simulations=9", seed=3)
-    assert last.name == f"az:{trained}" and last.config.simulations == 100 and first.config.simulations == 9
+    assert last.name == f"az:{trained}" and last.budget.simulations == 100 and first.budget.simulations == 9
     states = game.new_states(1)
     priors = [
         one.evaluator.evaluate(states, game.legal_mask(states))[0] for one in (last, first, agent(f"az:{trained},iteration=2"))
@@ -484,27 +498,15 @@ def test_a_player_says_at_once_which_game_it_knows(trained, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.learns
 def test_tic_tac_toe_is_learnt_in_a_few_iterations(tmp_path):
-    """A third of the preset's games. Untrained, a search of 25 nodes finds 93% of the best moves, and the net alone half."""
-    changes = {"iterations": 4, "selfplay.positions": 2000, "search.simulations": 32, "test_search.simulations": 25}
-    config = preset("tictactoe").changed({**changes, "seed": 1, "evaluation.opponents": ("perfect",), "evaluation.every": 4})
-    last = AlphaZero(config, tmp_path).train()[-1]
-    assert last["mcts_accuracy"] > 0.985 and last["network_accuracy"] > 0.93 and last["result_accuracy"] > 0.75
-    assert last["score perfect"] >= 0.45  # perfect players of both seats share the points
+    """A third of the preset's games. Untrained, a search of 25 nodes finds 93% of the best moves, the net alone 58%.
 
-
-@pytest.mark.slow
-def test_the_wrong_sign_on_extra_turns_hurts(tmp_path):
-    """Dots and Boxes 2x2, the mistake of source S3 in self-play alone: all positions graded by the oracle, with a right search.
-
-    Seeds 1, 2, 3 gave 94.3, 93.3, 93.8% of moves that keep the result with the right sign, 74.5, 72.5, 71.4% with the wrong one.
+    It then knows half of the results. Seeds 1 and 2 gave 99.4 and 99.6% of the best moves, 96.2 and 95.4% by the net alone,
+    and 82.9 and 79.4% of the results.
     """
-    changes = {"iterations": 5, "selfplay.positions": 2000, "training.passes": ((1, 6.0),), "search.simulations": 32}
-    changes |= {"test_search.simulations": 16, "evaluation.every": 5, "seed": 1}
-    found = {}
-    for flip in (False, True):
-        config = preset("dots_and_boxes_2x2").changed(changes | {"selfplay.flip_every_ply": flip})
-        found[flip] = AlphaZero(config, tmp_path / str(flip)).train()[-1]
-    right, wrong = found[False], found[True]
-    assert right["holding_accuracy"] > 0.9 and right["holding_accuracy"] > wrong["holding_accuracy"] + 0.1
-    assert right["network_accuracy"] > wrong["network_accuracy"] + 0.25
+    changes = {"iterations": 4, "selfplay.positions": 2000, "budget.simulations": 32, "evaluation.simulations": 25}
+    config = preset("tictactoe").changed({**changes, "seed": 1, "evaluation.opponents": ("perfect",), "evaluation.every": 4})
+    last = AlphaZero.from_config(config, tmp_path).train()[-1]
+    assert last["mcts_accuracy"] > 0.975 and last["network_accuracy"] > 0.85 and last["result_accuracy"] > 0.65
+    assert last["score perfect"] >= 0.3  # perfect players of both seats share the points; 0.45 and 0.5

@@ -1,5 +1,8 @@
 import dataclasses
+import json
 import math
+import random
+import re
 import tomllib
 
 import numpy as np
@@ -7,39 +10,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from azlab.errors import AzlabError
+import azlab
+from azlab.errors import AzlabError, literal
+from azlab.learning.alphazero import new_learner
 from azlab.learning.config import AlphaZeroConfig, EvaluationConfig, GateConfig, TrainingConfig, differences, preset, presets
 from azlab.learning.learner import LossConfig
+from azlab.learning.parts import Parts, parts_of
 from azlab.learning.selfplay import SelfPlayConfig
-from azlab.search.config import SearchConfig
+from azlab.nets.keras_nets import dots_and_boxes_net
+from azlab.search.config import Budget, Explore, Search
 
 # Every field of every section with a value that is not its default.
 OTHER = AlphaZeroConfig(
     game="dots_and_boxes",
     options={"rows": 2, "cols": 3, "name": 'a "quoted"\n\\ text'},
     net={"kind": "dots_and_boxes", "layers": (64, 32), "dropout": 0.25},
-    search=SearchConfig(
-        simulations=7, cpuct=1.75, cpuct_base=100.0, fpu=-0.5, fpu_relative=True, draw_value=0.25, unit_values=True, noise=0.125,
-        noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), gumbel=4, gumbel_visit_offset=10.0,
-        gumbel_value_scale=0.5, forced_playouts=2.0, cap_probability=0.25, cap_simulations=3, kl_threshold=1e-6, kl_step=9,
-        solve=True,
+    search=Search(cpuct=1.75, cpuct_base=100.0, fpu=-0.5, fpu_relative=True, draw_value=0.25, gumbel=4, solve=True),
+    explore=Explore(
+        noise=0.125, noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), forced_playouts=2.0
     ),
-    test_search=SearchConfig(  # those that go with no Gumbel search
-        simulations=9, to_the_end=True, root_values_only=True, random_ties=True, drawn_plies=3
-    ),
+    budget=Budget(7, cap=(0.25, 3), gain=(1e-6, 9), clock=(99, 7)),
+    test_search=Search(cpuct=2.0),
     selfplay=SelfPlayConfig(
         games=33, workers=3, positions=77, count_new=True, random_plies=4, search_value=0.5, discount=0.75, cache=11,
-        clock_start=99, clock_per_turn=7, flip_every_ply=True, one_hot_from=5, first_player="uct:9", first_games=6,
+        reuse_tree=True,
     ),
     loss=LossConfig("adam", value_weight=0.01, reply_weight=0.5, weight_decay=1e-5, clip=0.5, symmetries=False),
     training=TrainingConfig(
         batch=99, passes=((1, 2.0), (5, 0.5)), window=((5, 500), (12, 2000)), merge=0.8, rate=((1, 0.2), (7, 0.02)),
         rate_cycle=((0, 0.02), (0.35, 0.2), (0.7, 0.02)), momentum=0.5, momentum_cycle=((0, 0.95), (0.5, 0.85)),
     ),
-    gate=GateConfig(score=0.55, games=20, simulations=5, new_plays="second"),
+    gate=GateConfig(score=0.55, games=20),
     evaluation=EvaluationConfig(
-        every=3, positions="random", count=50, opponents=("random", 'gtp:a "b" c\\d', "uct:100"), earlier=2, games=6
+        every=3, positions="random", count=50, simulations=9, opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6
     ),
+    parts={"program": "s3_dots_and_boxes", "one_hot_from": 5, "in_tests": False},
     iterations=4,
     hours=0.5,
     seed=12,
@@ -59,12 +64,8 @@ def sections(config):
 def test_this_test_knows_every_setting():
     defaults = list(sections(AlphaZeroConfig()))
     same = {(section, name) for (section, name, value), (*_, other) in zip(defaults, sections(OTHER)) if value == other}
-    assert {name for section, name in same if section != "test_search" and ("test_search", name) in same} <= {
-        "reuse_tree",
-        "leaves",
-        "margin",  # makes no sense with others of these; the preset for 3x3 boxes has it, and `bootstrap`
-    }
-    assert {name for section, name in same if section not in ("search", "test_search")} == {"bootstrap"}
+    # these make no sense with others; the preset for 3x3 boxes has them
+    assert {name for section, name in same if section != "test_search"} == {"margin", "bootstrap"}
 
 
 @pytest.mark.parametrize("config", [AlphaZeroConfig(), OTHER, *map(preset, presets())])
@@ -105,8 +106,8 @@ def test_numbers_of_numpy_and_lists_are_written_as_plain_ones():
 
 
 def test_what_a_file_leaves_out_keeps_its_default():
-    config = AlphaZeroConfig.from_toml('game = "go"\n[options]\nsize = 5\n[search]\nsimulations = 3\n')
-    assert config.search == SearchConfig(3) and config.options == {"size": 5} and config.rules().size == 5
+    config = AlphaZeroConfig.from_toml('game = "go"\n[options]\nsize = 5\n[search]\ncpuct = 3.0\n')
+    assert config.search == Search(cpuct=3.0) and config.options == {"size": 5} and config.rules().size == 5
     assert config.training == TrainingConfig()
 
 
@@ -119,11 +120,11 @@ def test_what_a_file_leaves_out_keeps_its_default():
         ("hours = -1", "hours must be a number from 0 on"),
         ("iteration = 3", "The config: there is no setting 'iteration'; there are game,"),
         ("search = 3", "search is a section, not 3"),
-        ("[search]\nsimulation = 3", r"section \[search\]: there is no setting 'simulation'; there are simulations,"),
+        ("[budget]\nsimulation = 3", r"section \[budget\]: there is no setting 'simulation'; there are simulations,"),
         ("[search]\ncpuct = 'a'", r"section \[search\]: cpuct must be a number, not 'a'"),
-        ("[search]\ntemperature = [[0, 1.0, 2]]", "temperature is a tuple"),
-        ("[search]\ntemperature = [[0, 'a']]", "temperature is a tuple"),
-        ("[search]\ntemperature = 1.0", "temperature is a tuple"),
+        ("[explore]\ntemperature = [[0, 1.0, 2]]", "temperature is a tuple"),
+        ("[explore]\ntemperature = [[0, 'a']]", "temperature is a tuple"),
+        ("[explore]\ntemperature = 1.0", "temperature is a tuple"),
         ("[selfplay]\ncount_new = 1", "count_new must be true or false"),
         ("[training]\nrate = 0.1", "rate is a list of pairs"),
         ("[training]\nwindow = [[1, 0]]", "at least one example"),
@@ -155,10 +156,10 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_changes_by_name():
-    config = preset("tictactoe").changed({"search.simulations": 9, "iterations": 2, "training.rate": [(1, 0.5)], "net.blocks": 5})
-    assert (config.search.simulations, config.iterations, config.training.rate, config.net["blocks"]) == (9, 2, ((1, 0.5),), 5)
-    assert differences(preset("tictactoe"), config) == ["net.blocks", "search.simulations", "training.rate", "iterations"]
-    for wrong in ({"search.simulation": 9}, {"nothing": 1}, {"a.b.c": 1}):
+    config = preset("tictactoe").changed({"budget.simulations": 9, "iterations": 2, "training.rate": [(1, 0.5)], "net.blocks": 5})
+    assert (config.budget.simulations, config.iterations, config.training.rate, config.net["blocks"]) == (9, 2, ((1, 0.5),), 5)
+    assert differences(preset("tictactoe"), config) == ["net.blocks", "budget.simulations", "training.rate", "iterations"]
+    for wrong in ({"budget.simulation": 9}, {"nothing": 1}, {"a.b.c": 1}):
         with pytest.raises(AzlabError, match="there is no setting"):
             config.changed(wrong)
 
@@ -180,3 +181,190 @@ def test_presets_fit_their_games(name):
 def test_there_is_no_such_preset():
     with pytest.raises(AzlabError, match="there are .*tictactoe"):
         preset("chess")
+
+
+def odd_toml(rng, odd_word):
+    """A config with odd values for settings that exist, and sometimes for others; now and then not even TOML."""
+    names = re.findall(r"^[a-z_]+(?= =)", AlphaZeroConfig().to_toml(), re.M)
+    sections = ["options", "net", "search", "explore", "budget", "parts", "selfplay", "loss", "training", "gate", "evaluation"]
+    sections.append("colour")
+    values = ["nan", "inf", "-inf", "[]", "{}", '""', "true", "1979-05-27", "[[1, nan]]", "[[1, 'a']]", "{a = {b = 1}}", "9" * 30]
+    lines = []
+    for _ in range(rng.randrange(1, 6)):
+        word = odd_word(rng)
+        value = rng.choice([word, json.dumps(word), rng.choice(values)])
+        key = rng.choice(names) if rng.random() < 0.9 else json.dumps(word)
+        lines.append(rng.choice([f"{key} = {value}", f"[{rng.choice(sections)}]\n{key} = {value}"]))
+    return "\n".join(lines)
+
+
+def test_odd_configs_are_read_or_get_a_sentence(many, odd_word):
+    rng = random.Random(0)
+    for _ in range(many(600)):
+        text = odd_toml(rng, odd_word)
+        try:
+            config = AlphaZeroConfig.from_toml(text)
+            config.rules()
+            again = AlphaZeroConfig.from_toml(config.to_toml())
+        except AzlabError as error:
+            assert str(error)
+        else:
+            assert config.to_toml() == again.to_toml(), text
+
+
+def test_odd_settings_by_name_are_taken_or_get_a_sentence(many, odd_word):
+    rng, plain = random.Random(0), AlphaZeroConfig()
+    names = [
+        "seed",
+        "seed.x",
+        "search",
+        "search.cpuct",
+        "net.kind",
+        "net.a b",
+        "options.size",
+        "options",
+        ".",
+        "a.b.c",
+        "hours",
+        "game",
+        "",
+    ]
+    for _ in range(many(100)):
+        try:
+            plain.changed({rng.choice(names): literal(odd_word(rng)) for _ in range(2)}).to_toml()
+        except AzlabError as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("text", ["hours = nan", "[loss]\nclip = nan", "[search]\ncpuct = inf", "[training]\nrate = [[1, nan]]"])
+def test_numbers_that_are_none_are_refused(text):
+    with pytest.raises(AzlabError):
+        AlphaZeroConfig.from_toml(text)
+
+
+@pytest.mark.parametrize(
+    ("game", "net", "sentence"),
+    [
+        ("dots_and_boxes", {"kind": "dots_and_boxes", "colour": 3}, "has no colour; it has layers, dropout"),
+        ("dots_and_boxes", {"kind": "dots_and_boxes", "rows": 3}, "has no rows"),
+        ("seega", {"kind": "seega", "blocks": 3}, "has no blocks; it has filters, dense, dropout"),
+        ("tictactoe", {"kind": "seega"}, "size must be a whole number from 5"),
+    ],
+)
+def test_sizes_that_a_keras_net_does_not_have_get_a_sentence(game, net, sentence):
+    with pytest.raises(AzlabError, match=re.escape(sentence)):
+        new_learner(azlab.game(game), net, LossConfig(), 0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ({"layers": "abc"}, "layers is a list"),
+        ({"layers": [0]}, "a size in layers must be a whole number from 1"),
+        ({"layers": [8.5]}, "a size in layers must be a whole number from 1"),
+        ({"dropout": 1}, "dropout is a share"),
+        ({"dropout": "much"}, "dropout is a share"),
+    ],
+)
+def test_sizes_that_no_keras_net_can_have_get_a_sentence(sizes, sentence):
+    with pytest.raises(AzlabError, match=sentence):
+        dots_and_boxes_net(**sizes)
+
+
+# A config as the versions before [explore] and [budget] wrote it, with the settings of that time.
+OLD = """
+[search]
+simulations = 343
+cpuct = 1.545
+cpuct_base = 0.0
+fpu = 0.8545
+fpu_relative = false
+draw_value = 0.6913
+unit_values = true
+noise = 0.25
+noise_alpha = 0.3
+noise_alpha_base = 20.38
+temperature = [[0, 1.0], [30, 0.0]]
+gumbel = 0
+gumbel_visit_offset = 50.0
+gumbel_value_scale = 1.0
+forced_playouts = 2.0
+cap_probability = 0.25
+cap_simulations = 30
+kl_threshold = 0.001
+kl_step = 25
+reuse_tree = true
+leaves = 1
+solve = false
+margin = false
+root_values_only = false
+to_the_end = false
+random_ties = false
+drawn_plies = 0
+
+[test_search]
+simulations = 99
+cpuct_base = 0.0
+noise = 0.0
+kl_threshold = 0.0
+kl_step = 50
+cap_probability = 1.0
+leaves = 1
+drawn_plies = 0
+
+[selfplay]
+games = 9
+clock_start = 4650
+clock_per_turn = 50
+flip_every_ply = false
+one_hot_from = -1
+first_player = ""
+first_games = 500
+
+[gate]
+score = 0.55
+simulations = 0
+new_plays = "both"
+"""
+
+
+def test_a_config_of_an_older_version_says_the_same():
+    config = AlphaZeroConfig.from_toml(OLD)
+    assert config.search == Search(cpuct=3.09, cpuct_base=0.0, fpu=2 * 0.8545 - 1, draw_value=2 * 0.6913 - 1)
+    assert config.explore == Explore(0.25, 0.3, 20.38, ((0, 1.0), (30, 0.0)), 2.0)
+    assert config.budget == Budget(343, (0.25, 30), (0.001, 25), (4650, 50))
+    assert config.test_search == Search(cpuct_base=0.0) and config.evaluation.simulations == 99
+    assert config.selfplay == SelfPlayConfig(games=9, reuse_tree=True) and config.gate == GateConfig(0.55)
+    few = AlphaZeroConfig.from_toml("[search]\nsimulations = 5\n")  # what it left out was off
+    assert (few.budget, few.explore, few.search) == (Budget(5), Explore(), Search())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("to_the_end = false", "to_the_end = true", r"search.to_the_end .* stands in \[parts\] now.*s3_dots_and_boxes"),
+        ("flip_every_ply = false", "flip_every_ply = true", r"selfplay.flip_every_ply .* stands in \[parts\]"),
+        ('new_plays = "both"', 'new_plays = "second"', r"gate.new_plays .* stands in \[parts\]"),
+        (
+            "gumbel_value_scale = 1.0",
+            "gumbel_value_scale = 2.0",
+            "no setting search.gumbel_value_scale any more; it can only be 1.0",
+        ),
+        ("simulations = 0", "simulations = 7", "no setting gate.simulations any more"),
+        ("kl_threshold = 0.0\n", "kl_threshold = 0.1\n", "leave out test_search.kl_threshold"),
+        ("cpuct_base = 0.0\nfpu", "cpuct_base = 5.0\nfpu", "needs cpuct_base = 0"),
+    ],
+)
+def test_what_an_older_config_says_and_this_version_cannot_is_named(old, new, says):
+    assert old in OLD
+    with pytest.raises(AzlabError, match=says):
+        AlphaZeroConfig.from_toml(OLD.replace(old, new))
+
+
+def test_parts_are_those_of_a_reproduction_or_the_librarys():
+    assert parts_of(AlphaZeroConfig()) == Parts() and Parts().names() == ""
+    for name in ("os", "..", "s1_value_generations", "", 3):
+        with pytest.raises(AzlabError, match="names a program of azlab's reproductions .s3_dots_and_boxes"):
+            parts_of(AlphaZeroConfig(parts={"program": name}))
+    with pytest.raises(AzlabError, match=r"section \[parts\]: there is no setting 'one_hot'"):
+        parts_of(AlphaZeroConfig(parts={"program": "s3_dots_and_boxes", "one_hot": 3}))

@@ -6,11 +6,11 @@ from azlab.errors import AzlabError
 from azlab.games.count import children
 from azlab.learning.evaluation import graded, network_accuracy, search_accuracy, search_moves
 from azlab.oracles import oracle
-from azlab.search.config import SearchConfig
+from azlab.search.config import Search
 from azlab.search.evaluators import OracleEvaluator
 
 HARD = "connect4/hard_test.txt.gz"
-SEARCH = SearchConfig(20, cpuct_base=0.0)
+SEARCH = Search(cpuct_base=0.0), 20
 
 
 class Perfect(OracleEvaluator):
@@ -45,7 +45,7 @@ def test_perfect_play_is_always_right_and_its_contrary_never(name, options):
     test = graded(game, "reachable")
     one = Perfect(game)
     assert network_accuracy(one, test) == {"network_accuracy": 1.0, "result_accuracy": 1.0}
-    assert search_accuracy([one, one], test, SEARCH) == {"mcts_accuracy": 1.0, "holding_accuracy": 1.0, "mean_loss": 0.0}
+    assert search_accuracy([one, one], test, *SEARCH) == {"mcts_accuracy": 1.0, "holding_accuracy": 1.0, "mean_loss": 0.0}
     mad = network_accuracy(Perfect(game, is_mad=True), test)
     forced = (test.best == game.legal_mask(test.states)).all(axis=1).mean()  # where nothing can be wrong
     assert mad["network_accuracy"] == pytest.approx(forced)
@@ -111,7 +111,7 @@ def test_the_hard_positions_of_connect_4(need):
     legal = game.legal_mask(test.states)
     assert not (test.best & ~legal).any()
     assert (test.best.sum(axis=1) / legal.sum(axis=1)).mean() == pytest.approx(0.2581, abs=0.0044)
-    moves = search_moves([Even(game)], test.states, SearchConfig(1, cpuct_base=0.0))  # one visit: the first of equal moves
+    moves = search_moves([Even(game)], test.states, Search(cpuct_base=0.0), 1)  # one visit: the first of equal moves
     assert legal[np.arange(10_000), moves].all()
     late = test.take(np.flatnonzero(test.states["ply"] >= 26)[:60])  # quickly solved
     assert len(late.states) > 20
@@ -129,7 +129,7 @@ def test_a_random_mover_finds_what_chance_finds(need):
     game = azlab.game("connect4")
     test = graded(game, HARD, 3000)
     test = test.take(game.legal_mask(test.states).all(axis=1))
-    found = search_accuracy([Even(game)], test, SearchConfig(7, cpuct_base=0.0, cpuct=100.0, solve=False))
+    found = search_accuracy([Even(game)], test, Search(cpuct_base=0.0, cpuct=100.0, solve=False), 7)
     expected = (test.best.sum(axis=1) / 7).mean()
     assert found["mcts_accuracy"] == pytest.approx(expected, abs=4 * (0.25 / len(test.states)) ** 0.5)
 
@@ -138,11 +138,11 @@ def test_threads_and_batches_change_nothing_but_who_does_the_work():
     game = azlab.game("tictactoe")
     states = graded(game, "reachable").states[:700]
     reported = []
-    one = search_moves([Perfect(game)], states, SEARCH, progress=reported.append)
+    one = search_moves([Perfect(game)], states, *SEARCH, progress=reported.append)
     assert sum(reported) == 700 and len(reported) == 3
-    again = search_moves([Perfect(game)], states, SEARCH)
+    again = search_moves([Perfect(game)], states, *SEARCH)
     assert np.array_equal(one, again)
-    assert len(search_moves([Perfect(game)] * 4, states[:2], SEARCH)) == 2  # more threads than positions
+    assert len(search_moves([Perfect(game)] * 4, states[:2], *SEARCH)) == 2  # more threads than positions
 
 
 def test_a_search_that_fails_stops_the_others():
@@ -161,5 +161,5 @@ def test_a_search_that_fails_stops_the_others():
     states = np.repeat(game.new_states(1), 100_000)
     counting = Counting(game)
     with pytest.raises(AzlabError, match="The evaluator broke"):
-        search_moves([counting, Broken(game)], states, SEARCH)
+        search_moves([counting, Broken(game)], states, *SEARCH)
     assert counting.calls < 50_000 / 256 * 20 / 2  # less than half of its share

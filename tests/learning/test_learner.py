@@ -32,15 +32,17 @@ def are_equal(one, other):
     return all(np.array_equal(a, b) for a, b in zip(numbers(one), numbers(other), strict=True))
 
 
+@pytest.mark.learns
 @pytest.mark.parametrize(("kind", "optimiser"), [pair for pair in OPTIMISERS if pair[0] != "seega"])
 def test_the_loss_of_a_fixed_batch_falls(kind, optimiser, random_examples):
     learner = make(kind, optimiser, symmetries=False)
     examples = random_examples(learner.game, 64, plies=2)
     examples = examples._replace(policy=np.eye(learner.game.num_actions, dtype=np.float16)[examples.policy.argmax(axis=1)])
     rng = np.random.default_rng(0)
-    losses = [learner.step(examples, RATES[optimiser], 0.9, rng) for _ in range(40)]
-    assert sum(row["policy_loss"] for row in losses[-5:]) < 0.8 * sum(row["policy_loss"] for row in losses[:5])
-    assert losses[-1]["value_loss"] < losses[0]["value_loss"]
+    losses = [learner.step(examples, RATES[optimiser], 0.9, rng) for _ in range(80)]
+    # Without learning both shares are 1. Two seeds with SSE gave 0.23 to 0.59 for the policy and 0.19 to 0.89 for the value.
+    for name, share in (("policy_loss", 0.8), ("value_loss", 0.95)):
+        assert sum(row[name] for row in losses[-5:]) < share * sum(row[name] for row in losses[:5])
     assert set(losses[0]) == {"loss", "policy_loss", "value_loss"} | ({"reply_loss"} if kind == "residual" else set())
 
 
@@ -171,6 +173,7 @@ def test_every_symmetry_is_drawn(random_examples):
     assert ((ways & (ways.sum(axis=0) == 1)).sum(axis=1) > 5).all()  # each for its own, not for all at once
 
 
+@pytest.mark.learns
 @pytest.mark.parametrize("symmetries", [True, False])
 def test_a_net_that_saw_one_corner_knows_all_four_only_by_symmetry(symmetries):
     """One position, one right answer: the reply in the corner opposite of the opponent's."""

@@ -12,13 +12,15 @@ from azlab.learning.config import AlphaZeroConfig, preset
 from azlab.learning.evaluation import graded, graded_by_oracle, own_positions, search_accuracy
 from azlab.learning.selfplay import SelfPlay, SelfPlayConfig
 from azlab.learning.shipped import load_player, save_player
+from azlab.learning.targets import with_searches
 from azlab.oracles import oracle
 from azlab.oracles.dots_and_boxes import boxes_of_lines
-from azlab.search import SearchConfig
+from azlab.search import Budget, Explore, Search
 from azlab.search.evaluators import OracleEvaluator, RestEvaluator, UniformEvaluator
 
 BOXES = game("dots_and_boxes", rows=2, cols=2)
-SEARCH = SearchConfig(8, cpuct_base=0.0, temperature=((0, 1.0),), margin=True)
+FORMULA, EXPLORE = Search(cpuct_base=0.0, margin=True), Explore(temperature=((0, 1.0),))
+SEARCH = FORMULA, Budget(8), EXPLORE
 
 
 def boxes_in(lines):
@@ -32,7 +34,7 @@ def boxes_in(lines):
 
 def test_the_target_is_what_the_mover_makes_of_the_rest():
     """Followed through each game by the lines alone: who draws a box goes on, and the rest adds up."""
-    play = SelfPlay(BOXES, [RestEvaluator(UniformEvaluator(), BOXES)], SEARCH, SelfPlayConfig(games=8, workers=1))
+    play = SelfPlay(BOXES, [RestEvaluator(UniformEvaluator(), BOXES)], *SEARCH, SelfPlayConfig(games=8, workers=1))
     examples = play.play(200, [0]).examples
     assert (examples.states["boxes"] == 0).all() and (examples.states["to_move"] == 0).all()
     starts = np.flatnonzero(examples.states["ply"] == 0)
@@ -55,8 +57,7 @@ def test_the_searchs_own_value_counts_without_the_lead():
             return legal / legal.sum(axis=1, keepdims=True), (oracle(BOXES).values(states) / 4).astype(np.float32)
 
     config = SelfPlayConfig(games=4, workers=1, search_value=1.0)
-    search = SearchConfig(1, cpuct_base=0.0, temperature=((0, 1.0),), margin=True)
-    examples = SelfPlay(BOXES, [RestEvaluator(Exact(), BOXES)], search, config).play(100, [0]).examples
+    examples = SelfPlay(BOXES, [RestEvaluator(Exact(), BOXES)], FORMULA, 1, EXPLORE, config).play(100, [0]).examples
     exact = oracle(BOXES).values(examples.states) / 4
     late = examples.states["ply"] == 11  # one line is left, one move to make: root and child agree
     assert late.any() and np.allclose(examples.values[late], exact[late], atol=1e-5)
@@ -65,8 +66,7 @@ def test_the_searchs_own_value_counts_without_the_lead():
 
 def test_targets_that_bootstrap_stop_at_the_next_searches():
     """With an even chance to stop at every position, worked out by hand for three moves."""
-    play = SelfPlay(BOXES, [UniformEvaluator()], SEARCH, SelfPlayConfig(games=1, workers=1, bootstrap=0.5))
-    targets = play.workers[0]._target(np.array([1.0, 1.0, 1.0]), np.array([9.0, 0.5, -0.5]))
+    targets = with_searches(np.array([1.0, 1.0, 1.0]), np.array([9.0, 0.5, -0.5]), SelfPlayConfig(bootstrap=0.5))
     assert targets.tolist() == [0.5 * 0.5 + 0.5 * 0.25, 0.5 * -0.5 + 0.5 * 1, 1]  # the last move has only the result
     with pytest.raises(AzlabError, match="discount"):
         SelfPlayConfig(bootstrap=0.5, discount=0.9)
@@ -74,9 +74,9 @@ def test_targets_that_bootstrap_stop_at_the_next_searches():
 
 def test_a_discount_is_refused():
     with pytest.raises(AzlabError, match="discount"):
-        SelfPlay(BOXES, [UniformEvaluator()], SEARCH, SelfPlayConfig(games=2, workers=1, discount=0.9))
+        SelfPlay(BOXES, [UniformEvaluator()], *SEARCH, SelfPlayConfig(games=2, workers=1, discount=0.9))
     with pytest.raises(AzlabError, match="margin"):
-        AlphaZeroConfig(search=SearchConfig(8, margin=True))
+        AlphaZeroConfig(search=Search(margin=True))
 
 
 def test_what_is_given_away_is_counted_in_boxes():
@@ -86,18 +86,18 @@ def test_what_is_given_away_is_counted_in_boxes():
     assert (test.lost >= 0).all() and ((test.lost == 0) | ~test.best).all()
     boxes = boxes_of_lines(2, 2)
     assert len(boxes) == 12 and test.lost.max() <= 8  # all four boxes for the other one
-    found = search_accuracy([perfect], test.take(slice(0, 200)), SearchConfig(1, cpuct_base=0.0))
+    found = search_accuracy([perfect], test.take(slice(0, 200)), Search(cpuct_base=0.0), 1)
     assert found["mean_loss"] == 0 and found["mcts_accuracy"] == 1
     known_nothing = RestEvaluator(UniformEvaluator(), BOXES)
-    found = search_accuracy([known_nothing], test.take(slice(0, 200)), SearchConfig(1, cpuct_base=0.0, margin=True))
+    found = search_accuracy([known_nothing], test.take(slice(0, 200)), Search(cpuct_base=0.0, margin=True), 1)
     assert found["mean_loss"] > 0
 
 
 def test_own_positions_are_those_of_whole_games():
     nets = [RestEvaluator(UniformEvaluator(), BOXES)]
-    states = own_positions(nets, SEARCH, games=10, seed=1)
+    states = own_positions(nets, FORMULA, 8, games=10, seed=1)
     assert len(states) == 10 * 12 and sorted(states["ply"].tolist()) == sorted(list(range(12)) * 10)
-    opened = own_positions(nets, SEARCH, games=10, random_plies=6, seed=1)
+    opened = own_positions(nets, FORMULA, 8, games=10, random_plies=6, seed=1)
     assert 10 * 6 <= len(opened) < 10 * 12
     assert len(graded_by_oracle(BOXES, opened).best) == len(opened)
 
@@ -106,17 +106,18 @@ def test_own_positions_are_those_of_whole_games():
 def run(tmp_path_factory):
     config = preset("dots_and_boxes").changed(
         {
-            "options.rows": 2, "options.cols": 2, "iterations": 1, "net.layers": (16,), "search.simulations": 4,
-            "search.gumbel": 4, "test_search.simulations": 8, "selfplay.games": 8, "selfplay.positions": 50,
+            "options.rows": 2, "options.cols": 2, "iterations": 1, "net.layers": (16,), "budget.simulations": 4,
+            "search.gumbel": 4, "evaluation.simulations": 8, "selfplay.games": 8, "selfplay.positions": 50,
             "evaluation.count": 20,
         }
     )  # fmt: skip
     folder = tmp_path_factory.mktemp("runs") / "small"
-    trained = AlphaZero(config, folder)
+    trained = AlphaZero.from_config(config, folder)
     trained.train()
     return trained
 
 
+@pytest.mark.learns
 def test_a_player_in_a_file_plays_as_the_run_does(run, tmp_path, monkeypatch, capsys):
     root = tmp_path / "checkout"
     (root / "reproductions").mkdir(parents=True)

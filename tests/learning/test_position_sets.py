@@ -10,7 +10,7 @@ from azlab.errors import AzlabError
 from azlab.formats import datasets
 from azlab.learning import connect4_set, go_set, split_set
 from azlab.learning.evaluation import UNKNOWN, accuracy_of, graded
-from azlab.learning.position_sets import PositionSet, leak
+from azlab.learning.position_sets import PositionSet, _after_columns, leak
 
 TRAIN, HARD, PRO = "connect4/train_100k.txt.gz", "connect4/hard_test.txt.gz", "go/9x9_pro.tar.gz"
 
@@ -227,3 +227,19 @@ def test_bad_input_is_answered_by_sentences(connect4, small_games, need):
         go_set("go/some", 7)
     with pytest.raises(AzlabError, match="a row of moves"):
         PositionSet(connect4.game, connect4.states, connect4.moves[:5], connect4.results, connect4.games)
+
+
+def test_columns_that_are_full_are_refused():
+    connect4 = azlab.game("connect4")
+    with pytest.raises(azlab.AzlabError, match="1111111 are no moves of a game of connect4"):
+        _after_columns(connect4, ["12", "1111111"])
+    with pytest.raises(azlab.AzlabError, match="11223344 are no moves"):  # over after seven
+        _after_columns(connect4, ["11223344"])
+
+
+def test_moves_and_states_of_another_game_are_refused():
+    connect4, zeros = azlab.game("connect4"), np.zeros(2, np.int64)
+    with pytest.raises(azlab.AzlabError, match="a move that .* does not have"):
+        PositionSet(connect4, connect4.new_states(2), np.array([[1], [7]]), zeros, zeros)
+    with pytest.raises(azlab.AzlabError, match="are not of"):
+        PositionSet(connect4, azlab.game("tictactoe").new_states(2), zeros[:, None], zeros, zeros)

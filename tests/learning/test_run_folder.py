@@ -11,7 +11,7 @@ import azlab
 from azlab.errors import AzlabError
 from azlab.files import load_arrays, save_arrays
 from azlab.learning.replay import no_examples
-from azlab.learning.run_folder import RunFolder
+from azlab.learning.run_folder import NEEDED, RunFolder
 
 
 def begun(path, config):
@@ -28,7 +28,17 @@ def finish(folder, iteration, workers=1, **metrics):
         path.write_bytes(b"%d" % iteration)
 
     unfinished = [{"played": np.array([iteration, worker])} for worker in range(workers)]
-    folder.finish(iteration, optimiser, unfinished, {"iteration": iteration} | metrics)
+    folder.finish(iteration, optimiser, unfinished, row(iteration, **metrics))
+
+
+def row(iteration, **metrics):
+    """The metrics that every iteration has, and more."""
+    return {"iteration": iteration} | dict.fromkeys(NEEDED, 1.0) | metrics
+
+
+def game_row(iteration, *result):
+    """A line of matches.jsonl."""
+    return {"iteration": iteration, "player": "version 1", "opponent": "random", "result": list(result)}
 
 
 def test_a_new_run_writes_its_config(tmp_path, tiny):
@@ -39,8 +49,8 @@ def test_a_new_run_writes_its_config(tmp_path, tiny):
 
 def test_a_run_goes_on_only_with_its_own_settings(tmp_path, tiny):
     folder = begun(tmp_path, tiny())
-    with pytest.raises(AzlabError, match=r"other settings \(search.simulations, seed\)"):
-        begun(tmp_path, tiny(seed=3, search__simulations=9))
+    with pytest.raises(AzlabError, match=r"other settings \(budget.simulations, seed\)"):
+        begun(tmp_path, tiny(seed=3, budget__simulations=9))
     assert folder.config() == tiny()
     begun(tmp_path, tiny(iterations=50, hours=2.0))
     assert folder.config() == tiny(iterations=50, hours=2.0)
@@ -73,7 +83,7 @@ def test_finished_iterations(tmp_path, tiny):
     assert folder.iteration() == 4 and [row["loss"] for row in folder.metrics()] == [0.5, 1, 1.5, 2]
     assert sorted(path.name for path in (tmp_path / "checkpoint").iterdir()) == ["00003", "00004"]
     assert folder.optimiser_file(4).read_bytes() == b"4"
-    assert [arrays["played"].tolist() for arrays in folder.unfinished(4)] == [[4, worker] for worker in range(12)]
+    assert [load_arrays(file)["played"].tolist() for file in folder.unfinished_files(4)] == [[4, worker] for worker in range(12)]
 
 
 def test_a_folder_with_a_copy_of_a_checkpoint_goes_on(tmp_path, tiny):
@@ -87,18 +97,18 @@ def test_a_folder_with_a_copy_of_a_checkpoint_goes_on(tmp_path, tiny):
 
 def test_going_back_forgets_what_was_not_finished(tmp_path, tiny):
     folder = begun(tmp_path, tiny())
-    folder.add_match({"iteration": 1, "result": [1, 0, 0]})
+    folder.add_match(game_row(1, 1, 0, 0))
     finish(folder, 1)
-    folder.add_match({"iteration": 2, "result": [0, 0, 1]})
+    folder.add_match(game_row(2, 0, 0, 1))
     metrics = tmp_path / "metrics.jsonl"
-    metrics.write_text(metrics.read_text() + '{"iteration": 2}\n{"iterat')
+    metrics.write_text(metrics.read_text() + json.dumps(row(2)) + "\n")
     with (tmp_path / "matches.jsonl").open("a") as file:
         file.write('{"iteration": 2, "resu')  # cut off
     for name in (".config.99.toml", "games/.00002.99.npz", "nets/.00002.99.safetensors", "checkpoint/.new/games0.npz"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"half")
     folder.go_back(1)
-    assert folder.metrics() == [{"iteration": 1}] and folder.matches() == [{"iteration": 1, "result": [1, 0, 0]}]
+    assert folder.metrics() == [row(1)] and folder.matches() == [game_row(1, 1, 0, 0)]
     assert "resu" not in (tmp_path / "matches.jsonl").read_text().splitlines()[-1].replace("result", "")
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.read_bytes() == b"half"]
     folder.go_back(0)
@@ -124,6 +134,46 @@ def test_examples_come_back(tmp_path, random_examples):
         found = RunFolder(tmp_path).load_games(7, game)
         for one, other in zip(examples, found, strict=True):
             assert one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def test_positions_in_normal_form_come_back(tmp_path, random_examples):
+    game = azlab.game("dots_and_boxes", rows=2, cols=2)
+    examples = random_examples(game, 50)
+    examples = examples._replace(states=game.normal_form(examples.states)[0])
+    RunFolder(tmp_path).save_games(1, examples)
+    assert np.array_equal(RunFolder(tmp_path).load_games(1, game).states, examples.states)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("states", lambda states: states[:, :-1], "'states' should be"),
+        ("states", lambda states: states.astype(np.int64), "'states' should be"),
+        (
+            "states",
+            lambda states: np.where(np.arange(24) == 16, 77, states).astype(np.uint8),
+            "State 0 of 50 is no possible state",
+        ),
+        ("states", lambda states: states[:40], "'policy' should be float16 .40, 7. "),
+        ("policy", lambda policy: policy[:, :3], "'policy' should be"),
+        ("policy", lambda policy: policy * np.float16(np.nan), "not finite"),
+        ("result", lambda result: result.astype(np.float64), "'result' should be"),
+        ("reply", None, "reply"),
+    ],
+)
+def test_examples_of_other_shapes_and_impossible_states_are_refused(tmp_path, random_examples, name, change, reason):
+    game = azlab.game("connect4")
+    folder = RunFolder(tmp_path)
+    folder.save_games(1, random_examples(game, 50))
+    path = tmp_path / "games" / "00001.npz"
+    arrays = load_arrays(path)
+    if change is None:
+        del arrays[name]
+    else:
+        arrays[name] = change(arrays[name])
+    save_arrays(path, arrays)
+    with pytest.raises(AzlabError, match=f"00001.npz .*{reason}"):
+        folder.load_games(1, game)
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "text", "missing"])
@@ -173,7 +223,7 @@ def test_one_process_at_a_time_and_a_lock_dies_with_its_process(tmp_path):
 def test_a_disk_that_refuses_gets_a_sentence_and_the_old_stays(tmp_path, tiny, monkeypatch, number):
     folder = begun(tmp_path, tiny())
     finish(folder, 1, loss=1.0)
-    folder.add_match({"iteration": 1, "result": [1, 0, 0]})
+    folder.add_match(game_row(1, 1, 0, 0))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
     def refuse(self, *arguments, **options):

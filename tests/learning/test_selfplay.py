@@ -1,6 +1,5 @@
 import threading
 import time
-from dataclasses import replace
 from itertools import pairwise
 from threading import Event
 
@@ -12,10 +11,11 @@ from azlab.errors import AzlabError
 from azlab.learning.alphazero import AlphaZero
 from azlab.learning.replay import Replay
 from azlab.learning.selfplay import SelfPlay, SelfPlayConfig, Worker
-from azlab.search.config import SearchConfig
+from azlab.search.config import Budget, Explore, Search
 from azlab.search.evaluators import PlayoutEvaluator
 
-SEARCH = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),))
+FORMULA, EXPLORE = Search(cpuct_base=0.0), Explore(noise=0.25, temperature=((0, 1.0),))
+SEARCH = FORMULA, Budget(12), EXPLORE
 
 
 class Fixed:
@@ -50,17 +50,17 @@ class Watched(Worker):
 
     def _move(self, searcher):
         before, policies, results = self.states.copy(), searcher.policies(), searcher.root_results()
-        over = super()._move(searcher)
+        actions, over = super()._move(searcher)
         for g in range(self.games):
-            row = before[g], int(self._actions[g]), policies[g], results[g], bool(searcher.is_full[g]), int(searcher.done[g])
+            row = before[g], int(actions[g]), policies[g], results[g], bool(searcher.is_full[g]), int(searcher.done[g])
             self.going[g].append(row)
         for g in over:
             self.ended.append(self.going[g])
             self.going[g] = []
-        return over
+        return actions, over
 
 
-def targets(game, moves, search_value, discount, one_hot_from):
+def targets(game, moves, search_value, discount):
     """(state, policy, (draw, win, loss), reply) of each full search of a game, by playing it again with `Position`."""
     position = game.position(np.array([moves[0][0]], game.dtype))
     path = []
@@ -68,12 +68,6 @@ def targets(game, moves, search_value, discount, one_hot_from):
         path.append(position)
         position = position.play(action)
     assert position.over
-    if one_hot_from >= 0:
-        chosen = np.eye(game.num_actions)
-        moves = [
-            (state, action, chosen[action] if at.ply >= one_hot_from else policy, *rest)
-            for at, (state, action, policy, *rest) in zip(path, moves)
-        ]
     final = position.result  # of seat 0
     found = []
     for k, (state, _, policy, search, is_full, _) in enumerate(moves):
@@ -100,8 +94,6 @@ def targets(game, moves, search_value, discount, one_hot_from):
         ("tictactoe", {}, {"search_value": 0.3, "discount": 0.8, "random_plies": 4}),
         ("dots_and_boxes", {"rows": 2, "cols": 2}, {"discount": 0.9}),
         ("dots_and_boxes", {"rows": 2, "cols": 2}, {"search_value": 1.0}),
-        ("dots_and_boxes", {"rows": 2, "cols": 2}, {"one_hot_from": 3, "random_plies": 5}),
-        ("tictactoe", {}, {"one_hot_from": 0}),
         ("dots_and_boxes", {"rows": 1, "cols": 2}, {"search_value": 0.5, "random_plies": 3}),
     ],
 )
@@ -109,12 +101,9 @@ def targets(game, moves, search_value, discount, one_hot_from):
 def test_examples_are_what_the_games_played_again_say(name, options, settings, cap):
     game = azlab.game(name, **options)
     config = SelfPlayConfig(games=7, workers=1, **settings)
-    search = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),), cap_probability=cap, cap_simulations=3)
-    worker = Watched(game, 7, Fixed(game), search, config)
+    worker = Watched(game, 7, Fixed(game), FORMULA, Budget(12, cap=(cap, 3)), EXPLORE, config)
     parts = [worker.play(60, [1, part], Event()) for part in range(3)]  # games go on from part to part
-    expected = [
-        row for moves in worker.ended for row in targets(game, moves, config.search_value, config.discount, config.one_hot_from)
-    ]
+    expected = [row for moves in worker.ended for row in targets(game, moves, config.search_value, config.discount)]
     found = [row for part in parts for row in zip(*part.examples)]
     assert len(found) == len(expected) >= 180
     extra_turns = replies = 0
@@ -135,7 +124,7 @@ def test_examples_are_what_the_games_played_again_say(name, options, settings, c
 
 def test_who_wins_is_counted_by_seat():
     game = azlab.game("dots_and_boxes", rows=1, cols=2)
-    worker = Watched(game, 5, Fixed(game), SEARCH, SelfPlayConfig(games=5, workers=1))
+    worker = Watched(game, 5, Fixed(game), *SEARCH, SelfPlayConfig(games=5, workers=1))
     found = worker.play(100, [0], Event())
     results = [game.position(np.array([moves[-1][0]], game.dtype)).play(moves[-1][1]).result for moves in worker.ended]
     assert found.wins == tuple(results.count(result) for result in (1, 0, -1)) and min(found.wins[0], found.wins[2]) > 0
@@ -145,7 +134,7 @@ def test_who_wins_is_counted_by_seat():
 def test_a_finished_game_makes_room_for_a_new_one_at_once():
     """No place is ever idle: every place moves in every round, and a game that ended is followed by a start."""
     game = azlab.game("tictactoe")
-    worker = Watched(game, 7, Fixed(game), SEARCH, SelfPlayConfig(games=7, workers=1))
+    worker = Watched(game, 7, Fixed(game), *SEARCH, SelfPlayConfig(games=7, workers=1))
     found = worker.play(200, [0], Event())
     assert found.moves % 7 == 0 and not worker.states["over"].any()
     assert len(worker.opened) == 7 + len(worker.ended)
@@ -156,10 +145,10 @@ def test_a_finished_game_makes_room_for_a_new_one_at_once():
 @pytest.mark.parametrize(("name", "plies"), [("tictactoe", 4), ("connect4", 9), ("dots_and_boxes", 30)])
 def test_games_open_with_up_to_so_many_random_moves(name, plies):
     game = azlab.game(name)
-    worker = Watched(game, 300, Fixed(game), SearchConfig(1, cpuct_base=0.0), SelfPlayConfig(games=300, random_plies=plies))
+    worker = Watched(game, 300, Fixed(game), FORMULA, Budget(1), None, SelfPlayConfig(games=300, random_plies=plies))
     worker._open(np.arange(300), np.random.default_rng(0))
     opened = np.array(worker.opened)
-    assert not opened["over"].any() and (worker.played == 0).all()
+    assert not opened["over"].any() and (worker.recording.played == 0).all()
     counts = np.bincount(opened["ply"])
     assert len(counts) <= plies + 1 and counts[:5].min() > 0 and len({state.tobytes() for state in opened}) > 30
     if name == "tictactoe":  # nothing can end within four moves: each number of moves is equally likely
@@ -168,9 +157,9 @@ def test_games_open_with_up_to_so_many_random_moves(name, plies):
 
 def test_going_on_with_unfinished_games_is_never_having_stopped():
     game = azlab.game("dots_and_boxes", rows=2, cols=2)
-    search = SearchConfig(40, cpuct_base=0.0, noise=0.2, temperature=((0, 1.0),), kl_threshold=0.01, kl_step=5)
-    config = SelfPlayConfig(games=6, workers=1, random_plies=3, clock_start=60, clock_per_turn=4)
-    one, other = (Worker(game, 6, Fixed(game), search, config) for _ in range(2))
+    settings = FORMULA, Budget(40, gain=(0.01, 5), clock=(60, 4)), Explore(noise=0.2, temperature=((0, 1.0),))
+    config = SelfPlayConfig(games=6, workers=1, random_plies=3)
+    one, other = (Worker(game, 6, Fixed(game), *settings, config) for _ in range(2))
     one.play(40, [1], Event())
     kept = {name: array.copy() for name, array in one.unfinished().items()}
     assert kept["played"].any() and len(set(kept["clock"].tolist())) > 1
@@ -179,10 +168,42 @@ def test_going_on_with_unfinished_games_is_never_having_stopped():
         assert np.array_equal(a, b)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("now", lambda now: now[:3], "'now' should be"),
+        ("now", lambda now: now[:, 1:], "'now' should be"),
+        ("now", lambda now: now | 1, "is no possible state"),
+        ("states", lambda states: states ^ 1, "is no possible state"),
+        ("states", lambda states: states[1:], "should be"),
+        ("played", lambda played: played - 50, "numbers of moves do not fit"),
+        ("played", lambda played: played + 50, "numbers of moves do not fit"),
+        ("played", lambda played: played.astype(float), "'played' should be"),
+        ("policy", lambda policy: policy[:, :2], "'policy' should be"),
+        ("clock", lambda clock: clock[:2], "'clock' should be"),
+        ("is_full", None, "is_full"),
+    ],
+)
+def test_damaged_unfinished_games_are_refused(name, change, reason):
+    game = azlab.game("connect4")
+    budget = Budget(12, gain=(0.01, 5), clock=(60, 4))
+    one, other = (Worker(game, 4, Fixed(game), FORMULA, budget, EXPLORE, SelfPlayConfig(games=4, workers=1)) for _ in range(2))
+    one.play(30, [1], Event())
+    kept = one.unfinished()
+    assert len(kept["states"]) > 1
+    if change is None:
+        del kept[name]
+    else:
+        kept[name] = change(kept[name])
+    with pytest.raises(AzlabError, match=f"games.npz .*{reason}"):
+        other.resume(kept)
+    assert not other.recording.played.any()
+
+
 def test_all_games_may_end_in_the_same_move():
     """One game at a time: when an iteration ends there is no unfinished move to keep."""
     game = azlab.game("tictactoe")
-    one, other = (Worker(game, 1, Fixed(game), SEARCH, SelfPlayConfig(games=1, workers=1)) for _ in range(2))
+    one, other = (Worker(game, 1, Fixed(game), *SEARCH, SelfPlayConfig(games=1, workers=1)) for _ in range(2))
     one.play(1, [1], Event())
     kept = one.unfinished()
     assert len(kept["states"]) == 0 and kept["now"].shape == (1, game.dtype.itemsize)
@@ -192,27 +213,13 @@ def test_all_games_may_end_in_the_same_move():
 
 def test_a_node_clock_is_for_a_whole_game_however_often_it_is_interrupted():
     game = azlab.game("connect4")
-    search = replace(SEARCH, simulations=40, kl_threshold=1e-9, kl_step=10)
-    worker = Watched(game, 4, Fixed(game), search, SelfPlayConfig(games=4, workers=1, clock_start=100, clock_per_turn=5))
+    budget = Budget(40, gain=(1e-9, 10), clock=(100, 5))
+    worker = Watched(game, 4, Fixed(game), FORMULA, budget, EXPLORE, SelfPlayConfig(games=4, workers=1))
     while len(worker.ended) < 12:
         worker.play(1, [len(worker.ended)], Event())
     for moves in worker.ended:
         spent = [row[5] for row in moves]
         assert sum(spent) <= 100 + 5 * len(moves) and max(spent) == 40 and min(spent) <= 10
-    with pytest.raises(AzlabError, match="KL gain"):
-        SelfPlay(game, [Fixed(game)], SEARCH, SelfPlayConfig(games=2, workers=1, clock_start=100))
-
-
-def test_flipping_at_every_ply_matters_only_where_a_player_moves_twice():
-    def examples(game, flip):
-        config = SelfPlayConfig(games=6, workers=1, search_value=0.5, flip_every_ply=flip)
-        return Worker(game, 6, Fixed(game), SEARCH, config).play(100, [4], Event()).examples
-
-    for name, is_same in (("tictactoe", True), ("dots_and_boxes", False)):
-        game = azlab.game(name) if is_same else azlab.game(name, rows=2, cols=2)
-        right, wrong = examples(game, False), examples(game, True)
-        same = right.size == wrong.size and all(np.array_equal(a, b) for a, b in zip(right, wrong))
-        assert same == is_same
 
 
 @pytest.mark.parametrize("cache", [0, 1000])
@@ -220,11 +227,11 @@ def test_flipping_at_every_ply_matters_only_where_a_player_moves_twice():
 def test_several_workers_play_the_same_every_time(cache, reuse):
     """However fast each of them is."""
     game = azlab.game("tictactoe")
-    search = SearchConfig(12, cpuct_base=0.0, noise=0.25, temperature=((0, 1.0),), reuse_tree=reuse)
 
     def play(seconds):
         evaluators = [Fixed(game, seconds=pause) for pause in seconds]
-        selfplay = SelfPlay(game, evaluators, search, SelfPlayConfig(games=8, workers=3, cache=cache))
+        config = SelfPlayConfig(games=8, workers=3, cache=cache, reuse_tree=reuse)
+        selfplay = SelfPlay(game, evaluators, *SEARCH, config)
         assert [worker.games for worker in selfplay.workers] == [3, 3, 2]
         return [selfplay.play(90, [3, part]).examples for part in range(2)]
 
@@ -235,7 +242,7 @@ def test_several_workers_play_the_same_every_time(cache, reuse):
 def test_a_worker_that_fails_stops_the_others():
     game = azlab.game("tictactoe")
     evaluators = [Fixed(game, seconds=0.001), Fixed(game, fail_after=30)]
-    selfplay = SelfPlay(game, evaluators, SEARCH, SelfPlayConfig(games=4, workers=2))
+    selfplay = SelfPlay(game, evaluators, *SEARCH, SelfPlayConfig(games=4, workers=2))
     with pytest.raises(AzlabError, match="The evaluator broke"):
         selfplay.play(4000, [0])
     assert threading.active_count() < 10 and evaluators[0].calls < 2000  # not the 20,000 that 2,000 positions take
@@ -244,7 +251,7 @@ def test_a_worker_that_fails_stops_the_others():
 def test_a_listener_that_fails_or_is_interrupted_stops_the_play():
     game = azlab.game("tictactoe")
     for workers, error in ((1, KeyboardInterrupt), (2, RuntimeError)):
-        selfplay = SelfPlay(game, [Fixed(game)] * workers, SEARCH, SelfPlayConfig(games=4, workers=workers))
+        selfplay = SelfPlay(game, [Fixed(game)] * workers, *SEARCH, SelfPlayConfig(games=4, workers=workers))
 
         def listener(count, error=error):
             raise error
@@ -253,15 +260,8 @@ def test_a_listener_that_fails_or_is_interrupted_stops_the_play():
             selfplay.play(10**6, [0], listener)
 
 
-def test_the_search_is_that_of_many_games():
-    """`leaves` would only weaken it: a batch is filled by the games."""
-    game = azlab.game("tictactoe")
-    selfplay = SelfPlay(game, [Fixed(game)], SearchConfig(8, leaves=4), SelfPlayConfig(games=2, workers=1))
-    assert selfplay.workers[0].search.leaves == 1
-
-
 def test_only_new_positions_count_if_asked(tiny, tmp_path):
-    run = AlphaZero(tiny(selfplay__count_new=True, selfplay__positions=150, iterations=2), tmp_path)
+    run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=150, iterations=2), tmp_path)
     rows = run.train()
     game = run.game
     seen = set()
@@ -275,12 +275,12 @@ def test_only_new_positions_count_if_asked(tiny, tmp_path):
 def test_counting_new_positions_ends_when_there_are_none(tiny, tmp_path):
     config = tiny(game="dots_and_boxes", options={"rows": 1, "cols": 1}, selfplay__count_new=True, selfplay__positions=1000)
     with pytest.raises(AzlabError, match="this game is explored"):
-        AlphaZero(config, tmp_path).train()
+        AlphaZero.from_config(config, tmp_path).train()
 
 
 def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
     """A round that was to find one last new position and did not, does not end the training."""
-    run = AlphaZero(tiny(selfplay__count_new=True, selfplay__positions=100), tmp_path)
+    run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=100), tmp_path)
     given = iter([99, 0, 0, 1])
     monkeypatch.setattr(Replay, "add", lambda self, examples: next(given))
     assert run._play(1)["diversity"] > 0 and next(given, None) is None
@@ -294,9 +294,6 @@ def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
         ({"discount": "a"}, "between 0 and 1"),
         ({"positions": 0}, "whole number"),
         ({"count_new": 1}, "True, False"),
-        ({"one_hot_from": -2}, "one_hot_from"),
-        ({"first_games": 0}, "first_games"),
-        ({"first_player": 3}, "the name of an agent"),
     ],
 )
 def test_settings_that_cannot_be(settings, says):
@@ -307,6 +304,6 @@ def test_settings_that_cannot_be(settings, says):
 def test_searches_without_a_network_teach_too():
     """Any evaluator will do: random playouts, for example."""
     game = azlab.game("tictactoe")
-    selfplay = SelfPlay(game, [PlayoutEvaluator(game)], SEARCH, SelfPlayConfig(games=4, workers=1))
+    selfplay = SelfPlay(game, [PlayoutEvaluator(game)], *SEARCH, SelfPlayConfig(games=4, workers=1))
     found = selfplay.play(50, [0]).examples
     assert found.size >= 50 and found.policy.sum(axis=1) == pytest.approx(np.ones(found.size), abs=0.01)

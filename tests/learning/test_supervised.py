@@ -6,6 +6,7 @@ import pytest
 import azlab
 from azlab.errors import AzlabError
 from azlab.learning import SupervisedConfig, connect4_set, go_set, several_runs, split_set, train_supervised
+from azlab.learning.alphazero import new_learner
 from azlab.learning.evaluation import UNKNOWN
 from azlab.learning.learner import KerasLearner, LossConfig, TorchLearner
 from azlab.learning.position_sets import PositionSet, SplitSets
@@ -182,7 +183,7 @@ def test_several_runs_survive_an_interruption():
 
 def trained(positions: PositionSet) -> tuple[TorchLearner, SplitSets, dict]:
     sets = split_set(positions, (0.9, 0.05, 0.05))
-    learner = TorchLearner(positions.game, SIZES, LossConfig(optimiser="adam"))
+    learner = new_learner(positions.game, SIZES | {"encoding": "single"}, LossConfig(optimiser="adam"), 0)
     result = train_supervised(learner, sets, SupervisedConfig(epochs=2, rate=((1, 0.003), (2, 0.001))))
     return learner, sets, result.test
 
@@ -200,22 +201,26 @@ def honest(need):
     return trained(connect4_set(TRAIN, 20_000))
 
 
+@pytest.mark.learns
 def test_a_small_net_learns_connect4_and_beats_a_random_mover(honest):
     learner, sets, test = honest
     graded = sets.test.graded()
     chance = (graded.best.sum(axis=1) / sets.test.game.legal_mask(graded.states).sum(axis=1)).mean()
     assert chance < 0.3
-    assert test["move_accuracy"] > chance + 0.1
-    assert test["result_accuracy"] > 0.62  # always "win" gives 0.59
+    # Five runs of seeds 0 to 3, with SSE and AVX2: moves 0.41 to 0.45 (untrained 0.21 to 0.30),
+    # results 0.68 to 0.72 (always "win" gives 0.59).
+    assert test["move_accuracy"] > chance + 0.08
+    assert test["result_accuracy"] > 0.62
     assert measure(learner, sets.test) == pytest.approx(test)  # the learner has the weights that were tested
 
 
+@pytest.mark.learns
 def test_a_net_with_wrong_labels_does_not_see_what_the_first_player_has_lost(honest):
     learner, sets, test = trained(connect4_set(TRAIN, 20_000, losses_as_draws=True))
     seen, rightly = lost_and_seen(learner, sets.test), lost_and_seen(honest[0], honest[1].test)
-    assert rightly > 0.3
+    assert rightly > 0.3  # 0.43 to 0.71 in the same runs, and 0.03 to 0.10 with wrong labels
     assert seen < rightly / 2
-    assert test["result_accuracy"] < honest[2]["result_accuracy"] - 0.03
+    assert test["result_accuracy"] < honest[2]["result_accuracy"]  # by 0.06 to 0.16
 
 
 def test_weights_of_a_torch_learner_come_back(honest):
@@ -235,13 +240,14 @@ def unknown_results() -> PositionSet:
 
 
 def test_unknown_results_teach_a_torch_net_nothing():
-    learner = TorchLearner(SETS.train.game, SIZES | {"filters": 4}, LossConfig())
+    learner = new_learner(SETS.train.game, SIZES | {"filters": 4}, LossConfig(), 0)
     losses = learner.step(unknown_results().examples(), 0.1, 0.9, np.random.default_rng(0))
     assert losses["value_loss"] == 0
     assert losses["policy_loss"] > 0
     assert "result_accuracy" not in measure(learner, unknown_results())
 
 
+@pytest.mark.learns
 def test_a_keras_net_without_a_value_learns_go_moves(need):
     need.data(PRO)
     need.package("keras")
@@ -249,18 +255,19 @@ def test_a_keras_net_without_a_value_learns_go_moves(need):
 
     load_keras().utils.set_random_seed(0)
     sets = split_set(go_set(PRO, 9, first=60, passes=False))
-    learner = KerasLearner(sets.train.game, go_net(3), "go", LossConfig(weight_decay=5e-4), momentum=0.0)
+    learner = KerasLearner(sets.train.game, go_net(3), LossConfig(weight_decay=5e-4), momentum=0.0, encoding="go")
     config = SupervisedConfig(epochs=1, rate=((1, 0.1),), momentum=0.0, average=0.9999)
     before = measure(learner, sets.validation)
     result = train_supervised(learner, sets, config)
     row = result.curve[0]
-    assert row["validation_policy_loss"] < before["policy_loss"]
+    assert row["validation_policy_loss"] < before["policy_loss"] - 0.2  # by 0.45 to 0.48 with other seeds
     assert "value_loss" not in row
     assert set(result.test) == {"move_accuracy", "policy_loss"}
     with pytest.raises(AzlabError, match=r"momentum 0\.0, the config says 0\.9"):
         train_supervised(learner, sets, SupervisedConfig())
 
 
+@pytest.mark.learns
 def test_a_keras_net_with_a_value_still_learns_it_and_unknown_results_cost_nothing(need):
     need.package("keras")
     from azlab.nets.keras_nets import dots_and_boxes_net
@@ -268,7 +275,7 @@ def test_a_keras_net_with_a_value_still_learns_it_and_unknown_results_cost_nothi
     game = azlab.game("dots_and_boxes")
     moves, games = np.zeros((8, 1), np.int16), np.arange(8)
     won = PositionSet(game, game.new_states(8), moves, np.ones(8, np.int8), games)
-    learner = KerasLearner(game, dots_and_boxes_net((8,)), "lines", LossConfig(), 0)
+    learner = KerasLearner(game, dots_and_boxes_net((8,)), LossConfig(), encoding="lines")
     assert learner.has_value
     rng = np.random.default_rng(0)
     first = learner.step(won.examples(), 0.1, 0.9, rng)

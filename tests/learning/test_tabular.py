@@ -5,6 +5,7 @@ import pytest
 
 import azlab
 from azlab.arena import match
+from azlab.files import load_arrays, save_arrays
 from azlab.learning.tabular import MonteCarloControl, TableAgent, choose_by_table, find_row, learn
 
 TWO = azlab.game("go", size=2, komi=0)
@@ -188,8 +189,8 @@ def test_a_saved_table_goes_on_where_it_stopped(tmp_path):
         (lambda path: MonteCarloControl(azlab.game("tictactoe"), key="situation"), "tictactoe has no field `ko`"),
         (lambda path: MonteCarloControl(TWO, discount=0), "discount must be above 0"),
         (lambda path: TableAgent(MonteCarloControl(azlab.game("tictactoe")), answer_pass=True), "has no pass"),
-        (lambda path: MonteCarloControl(TWO).load(path / "none.npz"), "is not a table that can be read"),
-        (lambda path: MonteCarloControl(TWO).load(damaged(path)), "is not a table that can be read"),
+        (lambda path: MonteCarloControl(TWO).load(path / "none.npz"), "cannot be read"),
+        (lambda path: MonteCarloControl(TWO).load(damaged(path)), "cannot be read"),
         (lambda path: MonteCarloControl(TWO).load(other_game(path)), "is the table of another game"),
         (lambda path: MonteCarloControl(TWO).run(-1), "must not be negative"),
     ],
@@ -203,6 +204,37 @@ def test_bad_input_gets_one_sentence(call, sentence, tmp_path):
 def damaged(path):
     (path / "damaged.npz").write_bytes(b"PK\x03\x04 this is no archive")
     return path / "damaged.npz"
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("keys", lambda keys: keys.astype(np.int64)),
+        ("keys", lambda keys: keys * np.uint64(0)),
+        ("keys", lambda keys: keys[1:]),
+        ("seats", lambda seats: seats + np.int8(2)),
+        ("q", lambda q: q[:, 0]),
+        ("q", lambda q: q * np.nan),
+        ("counts", lambda counts: counts[:, :2]),
+        ("rng", lambda rng: rng[:0]),
+        ("results", lambda results: results[:1]),
+        ("previous", lambda previous: previous.astype(np.int8)),
+        ("games", lambda games: np.zeros(2)),
+        ("games", None),
+    ],
+)
+def test_a_table_with_other_arrays_is_refused(name, change, tmp_path):
+    table = MonteCarloControl(TWO, seed=1)
+    table.run(10)
+    table.save(tmp_path / "table.npz")
+    arrays = load_arrays(tmp_path / "table.npz")
+    if change is None:
+        del arrays[name]
+    else:
+        arrays[name] = change(arrays[name])
+    save_arrays(tmp_path / "table.npz", arrays)
+    with pytest.raises(azlab.AzlabError, match="table.npz is damaged|cannot be read|another game"):
+        MonteCarloControl(TWO).load(tmp_path / "table.npz")
 
 
 def other_game(path):

@@ -14,7 +14,19 @@ def small_net():
 
     def make(game, **sizes):
         torch.manual_seed(0)
-        net = ResidualNet(ResidualConfig.for_game(game, **{"blocks": 2, "filters": 16, "stem": 8, "head": 4} | sizes))
+        net = ResidualNet(
+            ResidualConfig.for_game(
+                game,
+                **{
+                    "encoding": "single" if game.name == "connect4" else "planes",
+                    "blocks": 2,
+                    "filters": 16,
+                    "stem": 8,
+                    "head": 4,
+                }
+                | sizes,
+            )
+        )
         for layer in net.modules():
             if isinstance(layer, torch.nn.BatchNorm2d):
                 layer.running_mean.normal_(0, 0.3)

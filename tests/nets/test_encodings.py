@@ -5,7 +5,7 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.nets.encodings import encode, from_planes, input_shape
+from azlab.nets.encodings import ENCODINGS, encode, input_shape
 
 PADS = [3, 11, 19, 27]  # S3, figure 4.1: the places of the 28 numbers that are no line
 
@@ -38,11 +38,13 @@ def test_the_lead_is_that_of_the_player_to_move(game):
 def test_a_turned_board_keeps_its_score(game):
     planes = game.encode(game.from_moves("aA Aa Ab bA aB").state)
     for symmetry in game.symmetries:
-        turned = from_planes(symmetry.on_planes(planes), "lines_and_score").ravel()
+        turned = ENCODINGS["lines_and_score"].inputs(symmetry.on_planes(planes)).ravel()
         assert turned[3] == pytest.approx(1 / 9) and np.delete(turned, 3).sum() == 5
 
 
 def test_other_boards_and_other_games(game):
     assert input_shape(azlab.game("dots_and_boxes", rows=1, cols=2), "lines_and_score") == (3, 3)
-    with pytest.raises(AzlabError, match="'lines_and_score' is for dots_and_boxes, not for go"):
+    with pytest.raises(
+        AzlabError, match="'lines_and_score' is for games in which every move marks a cell of its own, .*, unlike go"
+    ):
         encode(azlab.game("go"), azlab.game("go").new_states(1), "lines_and_score")

@@ -8,7 +8,7 @@ from azlab.nets.encodings import encode
 from azlab.nets.evaluators import SIZES, TorchEvaluator, find_device, in_fixed_sizes
 from azlab.nets.residual import ResidualConfig, ResidualNet
 from azlab.nets.winograd import line_matrices
-from azlab.search import SearchConfig, Searcher, puct
+from azlab.search import Search, Searcher, puct
 
 GAMES = [("connect4", {}), ("tictactoe", {}), ("dots_and_boxes", {"rows": 2, "cols": 2}), ("go", {"size": 9}), ("seega", {})]
 
@@ -102,8 +102,8 @@ def test_the_net_it_was_given_is_left_alone(connect4, small_net):
 
 def test_a_search_runs_on_it(connect4, small_net):
     evaluator = TorchEvaluator(small_net(connect4), connect4, "cpu")
-    assert puct(connect4.start(), evaluator, SearchConfig(simulations=50)).simulations == 50
-    search = Searcher(connect4, 20, evaluator, SearchConfig(simulations=10))
+    assert puct(connect4.start(), evaluator, Search(), 50).simulations == 50
+    search = Searcher(connect4, 20, evaluator, Search(), 10)
     search.start(connect4.new_states(20))
     search.run()
 
@@ -112,7 +112,9 @@ def test_faults_are_sentences(connect4, small_net, some_states):
     net = small_net(connect4)
     with pytest.raises(AzlabError, match="The net is for a board of 6x7"):
         TorchEvaluator(net, azlab.games.game("connect4", rows=5, cols=7))
-    with pytest.raises(AzlabError, match="is for tictactoe, connect4"):
+    with pytest.raises(
+        AzlabError, match="'single' is for games whose first two planes are own and other stones, unlike dots_and_boxes"
+    ):
         TorchEvaluator(net, azlab.games.game("dots_and_boxes"))
     if not torch.cuda.is_available():
         with pytest.raises(AzlabError, match="no cuda device"):
@@ -141,7 +143,7 @@ def test_winograd_lines_convolve(length):
 
 def test_a_net_of_the_source_s_size_rounds_well(connect4, some_states):
     torch.manual_seed(0)
-    net = ResidualNet(ResidualConfig.for_game(connect4, blocks=5)).eval()
+    net = ResidualNet(ResidualConfig.for_game(connect4, "single", blocks=5)).eval()
     states, legal = some_states(connect4, 32)
     for a, b in zip(*(TorchEvaluator(net, connect4, "cpu", fast=way).evaluate(states, legal) for way in ("winograd", "no"))):
         np.testing.assert_allclose(a, b, atol=1e-5)

@@ -12,7 +12,7 @@ import azlab.games
 from azlab.errors import AzlabError
 from azlab.nets import keras_nets
 from azlab.nets.dense import is_dense
-from azlab.nets.encodings import encode, outputs_of_actions
+from azlab.nets.encodings import Encoding, encode, outputs_of_actions
 from azlab.nets.evaluators import KerasEvaluator
 from azlab.nets.weights import load_keras_weights, save_keras
 
@@ -75,7 +75,7 @@ def test_evaluator(name, options, encoding, build, some_states):
     assert (priors[~legal] == 0).all()
     np.testing.assert_allclose(priors.sum(axis=1), 1, atol=1e-5)
     out = model(encode(game, states, encoding), training=False)
-    outputs = outputs_of_actions(game, out["policy"].shape[1])
+    outputs = outputs_of_actions(game, out["policy"].shape[1], encoding)
     wanted = np.where(outputs >= 0, out["policy"].numpy()[:, outputs], 0) * legal
     some = wanted.sum(axis=1) > 0
     np.testing.assert_allclose(priors[some], wanted[some] / wanted[some].sum(axis=1, keepdims=True), atol=1e-5)
@@ -145,7 +145,7 @@ def test_only_chains_of_dense_layers_run_without_tensorflow():
 
 def test_lines_of_the_source_are_where_our_actions_are():
     game = azlab.games.game("dots_and_boxes", rows=3, cols=3)
-    outputs = outputs_of_actions(game, 28)
+    outputs = outputs_of_actions(game, 28, "lines")
     assert len(set(outputs)) == 24 and not {3, 11, 19, 27} & set(outputs)
     for action in range(24):
         assert encode(game, game.start().play(action).state, "lines").ravel().nonzero()[0] == outputs[action]
@@ -153,9 +153,11 @@ def test_lines_of_the_source_are_where_our_actions_are():
 
 def test_wrong_models_are_sentences():
     game = azlab.games.game("go", size=5)
-    with pytest.raises(AzlabError, match="needs an output named 'policy'"):
-        KerasEvaluator(keras_nets.value_net(5), game, "planes_last")
-    with pytest.raises(AzlabError, match="The model reads"):
+    with pytest.raises(AzlabError, match="The net gives no 'policy', only 'value'"):
+        KerasEvaluator(
+            keras_nets.value_net(5), game, Encoding("three planes", lambda planes: planes.transpose(0, 2, 3, 1)[..., :3])
+        )
+    with pytest.raises(AzlabError, match="The net cannot read go encoded as 'go', which is 5x5x4 numbers a position"):
         KerasEvaluator(keras_nets.go_net(2, 9), game, "go")
     with pytest.raises(AzlabError, match="There is no encoding"):
         KerasEvaluator(keras_nets.go_net(2, 5), game, "planets")

@@ -12,7 +12,7 @@ from azlab.nets.residual import ResidualConfig, ResidualNet, count_parameters
 @pytest.mark.parametrize(("blocks", "parameters"), [(5, 1_574_730), (10, 3_053_130), (20, 6_009_930)])
 def test_parameter_counts_of_the_source(connect4, blocks, parameters):
     with torch.device("meta"):
-        assert count_parameters(ResidualNet(ResidualConfig.for_game(connect4, blocks=blocks))) == parameters
+        assert count_parameters(ResidualNet(ResidualConfig.for_game(connect4, "single", blocks=blocks))) == parameters
 
 
 def test_the_bottleneck_net_is_small_and_has_42_features_a_head(connect4):
@@ -22,13 +22,13 @@ def test_the_bottleneck_net_is_small_and_has_42_features_a_head(connect4):
 
 
 def test_squeeze_adds_two_matrices_a_block(connect4):
-    plain, squeezed = (ResidualNet(ResidualConfig.for_game(connect4, squeeze=neurons)) for neurons in (0, 8))
+    plain, squeezed = (ResidualNet(ResidualConfig.for_game(connect4, "single", squeeze=neurons)) for neurons in (0, 8))
     assert count_parameters(squeezed) - count_parameters(plain) == 5 * 2 * 128 * 8
 
 
 def test_the_reply_head_shares_the_policy_convolution(connect4):
     sizes = {"blocks": 1, "filters": 8, "head": 2}
-    plain, reply = (ResidualNet(ResidualConfig.for_game(connect4, reply=flag, **sizes)) for flag in (False, True))
+    plain, reply = (ResidualNet(ResidualConfig.for_game(connect4, "single", reply=flag, **sizes)) for flag in (False, True))
     assert count_parameters(reply) - count_parameters(plain) == 2 * 42 * 7 + 7
     assert plain(torch.ones(3, 1, 6, 7)).reply is None
     assert reply(torch.ones(3, 1, 6, 7)).reply.shape == (3, 7)

@@ -153,3 +153,32 @@ def test_what_a_move_gives_away():
     assert [cost(drawn, move) for move in ("a1", "b1")] == [0, 1]
     with pytest.raises(AzlabError, match="not legal"):
         cost(drawn, "b2")
+
+
+def test_a_small_game_of_anyones_is_solved(perfect):
+    class Mine(type(TICTACTOE)):
+        name = "mine"
+
+    found = oracle(Mine())
+    states = random_states(TICTACTOE, 20)
+    assert (found.values(states) == perfect.values(states)).all() and found.game == Mine()
+    for position in (Mine().start(), Mine().from_moves("a1")):
+        assert found.best_moves(position) == perfect.best_moves(TICTACTOE.from_moves(position.moves))
+
+
+def test_a_larger_one_is_refused_at_once_and_its_endgames_can_be_judged():
+    class Wide(type(azlab.game("connect4"))):
+        name = "wide"
+
+    with pytest.raises(AzlabError, match="'wide'.* has more than 2,000 positions here, too many to try them all"):
+        oracle(Wide(), limit=2000)
+    position = Wide().from_moves("1 2 1 2 1 2")
+    assert ExhaustiveOracle(Wide(rows=4, cols=4)).value(Wide(rows=4, cols=4).from_moves("1 2 1 2 1 2 3 4")) in (-1, 0, 1)
+    assert position.play("1").winner == 0
+
+
+def test_a_game_with_the_name_of_another_is_not_judged_by_the_others_oracle():
+    class Connect4(type(TICTACTOE)):
+        name = "connect4"
+
+    assert type(oracle(Connect4())).__name__ == "SolvedOracle"

@@ -5,6 +5,7 @@ import pytest
 
 from azlab.errors import AzlabError
 from azlab.games import stones
+from azlab.games.game import Position
 from azlab.oracles import oracle
 from azlab.oracles.small_go import boards_of
 
@@ -164,7 +165,7 @@ def test_the_limit_of_moves_is_left_out_of_account_until_it_ends_the_game(perfec
         black = perfect(3, ko)
         start = black.game.new_states(1)
         start["max_moves"] = 2
-        one = black.game.position(start).play("b2")
+        one = Position(black.game, start).play("b2")  # a limit that the game itself does not have
         assert black.value(one) == 9 and set(black.scores(one).values()) == {9}
         ended = one.play("a2")
         assert ended.over and black.value(ended) == margin(ended) == 0

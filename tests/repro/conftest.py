@@ -32,6 +32,7 @@ class Root:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.limit = None  # a function that the started process calls first
         for part in ("notebooks", "data/sources", "reproductions"):
             (folder / part).mkdir(parents=True)
 
@@ -58,6 +59,7 @@ class Root:
         return subprocess.Popen(
             [sys.executable, "-m", "azlab.cli", *arguments],
             cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            preexec_fn=self.limit,
         )  # fmt: skip
 
     def azlab(self, *arguments):

@@ -39,7 +39,7 @@ class Reader(HTMLParser):
 
 
 def test_every_claim_of_every_source_is_in_both_forms():
-    sections = report.sections()
+    sections = report.gather().sections
     html, markdown = page.html(sections), page.markdown(sections)
     text = " ".join(Reader(html).text)
     sources = claims.load_all()
@@ -55,9 +55,9 @@ def test_every_claim_of_every_source_is_in_both_forms():
 
 
 def test_the_page_needs_no_network_and_no_script():
-    html = page.html(report.sections())
+    html = page.html(report.gather().sections)
     tags = Reader(html).tags
-    assert not tags & {"script", "link", "img", "iframe"} and "http" not in html and "url(" not in html
+    assert not tags & {"script", "link", "img", "iframe"} and "://" not in html and "url(" not in html
 
 
 def test_nothing_from_claims_or_results_becomes_html(toy):
@@ -93,7 +93,7 @@ def test_curves_are_drawn_over_the_sources(toy):
 
 
 def test_markdown_and_html_say_the_same_verdicts():
-    sections = report.sections()
+    sections = report.gather().sections
     html, markdown = page.html(sections), page.markdown(sections)
     for mark, verdict in zip(
         "✔◐✘·–", ("reproduced", "partly", "not reproduced", "not run at this scale", "cannot be checked here")
@@ -119,7 +119,7 @@ def test_the_page_fits_a_phone(need, tmp_path):
     chromium = need("chromium")
     from playwright.sync_api import sync_playwright
 
-    html, _ = report.write(tmp_path, report.sections())
+    html, _ = report.write(tmp_path, report.gather())
     flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync"]  # fmt: skip
     with sync_playwright() as play:

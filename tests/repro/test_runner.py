@@ -11,7 +11,8 @@ import pytest
 from azlab.errors import AzlabError
 from azlab.repro import profiles, results, runner
 
-from .conftest import CLAIMS, RECORDS
+from .conftest import CLAIMS, PARAMETERS, RECORDS
+from .test_results import result
 
 SMOKE = '["01_toy".smoke]\ngames = 3\n'
 
@@ -131,6 +132,10 @@ def test_a_stopped_run_goes_on(kind, toy):
     left = toy.folder / "run" / "02_toy" / "work" / "pid"
     wait_for(lambda: left.exists() and left.read_text())
     kernel = int(left.read_text())
+    code, output = toy.azlab("reproduce", "--resume")
+    assert code == 2 and "no unfinished run in runs" in output
+    code, output = toy.azlab("reproduce", "--resume", "--out", "run")
+    assert code == 2 and "is still running in another process" in output and alive(kernel)
     process.send_signal(getattr(signal, kind))
     output = process.communicate(timeout=180)[0]
     assert process.returncode == (-9 if kind == "SIGKILL" else 130)
@@ -159,9 +164,9 @@ def test_resume_without_a_folder_takes_the_newest_unfinished_run(toy):
     done = runner.old_run(toy.folder / "runs" / "b")
     done.steps[0].state = runner.DONE
     done.save()
-    assert runner.newest_unfinished(toy.folder / "runs").folder.name == "a"
+    assert runner.newest_unfinished(toy.folder / "runs", print).folder.name == "a"
     with pytest.raises(AzlabError, match="no unfinished run"):
-        runner.newest_unfinished(toy.folder / "elsewhere")
+        runner.newest_unfinished(toy.folder / "elsewhere", print)
     with pytest.raises(AzlabError, match="no run in"):
         runner.old_run(toy.folder / "elsewhere")
 
@@ -229,3 +234,90 @@ def test_a_part_of_a_notebook_runs_alone(toy):
     assert [(toy.folder / "notebooks" / name).exists() for name in ("one", "two")] == [False, True]
     kept = next((toy.folder / "reproductions" / "s9_toy" / "results").glob("*.json"))
     assert json.loads(kept.read_text())["command"].endswith("--seed 0 --part two")
+
+
+def spoiled(toy, **changes):
+    """A new run whose file then says something else; keys of its one step, or of the run."""
+    toy.source(profiles=SMOKE.replace("games = 3", 'games = 3\nplayer = "uct:200"'))
+    toy.notebook(parameters=PARAMETERS + '\nplayer: str = "random"')
+    file = new_run(toy).folder / "run.json"
+    content = json.loads(file.read_text())
+    for name, value in changes.items():
+        (content["steps"][0] if name in content["steps"][0] else content)[name] = value
+    file.write_text(json.dumps(content))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"notebook": "../../elsewhere/evil"},
+            "'../../elsewhere/evil' is no notebook of this checkout, and only those are run: 01_toy",
+        ),
+        ({"notebook": "evil"}, "'evil' is no notebook of this checkout"),
+        ({"notebook": ["01_toy"]}, "is no notebook of this checkout"),
+        ({"source": "s8_other"}, "source cannot be 's8_other'"),
+        ({"profile": "../x"}, "profile cannot be '../x'"),
+        ({"seed": "0; import os"}, "seed cannot be '0; import os'"),
+        ({"seed": True}, "seed cannot be True"),
+        ({"seed": -1}, "seed cannot be -1"),
+        ({"parts": ["../x"]}, "parts cannot be"),
+        ({"parts": "one"}, "parts cannot be 'one'"),
+        ({"parameters": {"games": 3, "out": "/elsewhere"}}, "parameters cannot be"),
+        ({"parameters": {"games": "3"}}, "games is of type int"),
+        ({"parameters": {"games\nimport os": 3}}, "has no parameter"),
+        (
+            {"parameters": {"player": "gtp:touch evil"}},
+            "no profile of this checkout has 'gtp:touch evil' for the parameter player",
+        ),
+        ({"state": "finished"}, "state cannot be 'finished'"),
+        ({"seconds": "long"}, "seconds cannot be 'long'"),
+        ({"began": 3}, "began cannot be 3"),
+        ({"started": "<b>"}, "started cannot be '<b>'"),
+        ({"error": {}}, "error cannot be"),
+        ({"steps": []}, "a run has a profile"),
+        ({"steps": [3]}, "a step is a table"),
+    ],
+)
+def test_a_run_of_someone_else_runs_nothing_that_is_not_ours(changes, sentence, toy):
+    file = spoiled(toy, **changes)
+    with pytest.raises(AzlabError, match="run.json") as caught:
+        runner.old_run(file.parent)
+    assert sentence in str(caught.value) and str(caught.value).endswith("start a new run without --resume.")
+
+
+def test_a_run_goes_on_with_the_words_and_numbers_it_started_with(toy):
+    file = spoiled(toy, parameters={"games": 77, "player": "uct:200"})
+    assert runner.old_run(file.parent).steps[0].parameters == {"games": 77, "player": "uct:200"}
+
+
+def test_only_results_of_the_run_itself_are_kept(toy):
+    toy.source(profiles=SMOKE)
+    toy.notebook()
+    run = new_run(toy)
+    run.steps[0].state = runner.DONE
+    file = run.folder / "01_toy" / "result.json"
+    result().write(file)
+    assert [one.seed for one in runner.results_of(run)] == [0]
+    for changes in ({"seed": 5}, {"profile": "laptop"}, {"notebook": "02_toy"}, {"command": "azlab reproduce --part ../../../x"}):
+        result(**changes).write(file)
+        with pytest.raises(AzlabError, match="result.json"):
+            list(runner.results_of(run))
+
+
+def test_measurements_that_a_notebook_spoiled_make_it_fail_with_a_sentence(toy):
+    toy.source(profiles=SMOKE)
+    toy.notebook("import pathlib\npathlib.Path(out, 'metrics.json').write_text('{\"source\": 3}')")
+    run = new_run(toy)
+    runner.go(run, lambda line: None)
+    assert "metrics.json: it does not hold source, profile, claims and curves" in run.failed[0].error
+
+
+def test_an_unreadable_notebook_gets_a_sentence(toy):
+    toy.source(profiles=SMOKE)
+    path = toy.notebook()
+    for text in ("", "{", "[]", '{"nbformat": 4}', '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}', "\0"):
+        path.write_text(text)
+        with pytest.raises(AzlabError, match="01_toy.ipynb"):
+            new_run(toy)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from azlab.learning.config import AlphaZeroConfig
+from azlab.errors import AzlabError
+from azlab.learning.config import AlphaZeroConfig, preset
+from azlab.repro.training import training_record
 
 RECORDS = sorted((Path(__file__).parents[2] / "data" / "runs").glob("*.json"))
 
@@ -32,3 +34,23 @@ def test_what_the_records_claim():
     assert tests["dots_and_boxes_2x2"]["count"] == 5341 and tests["dots_and_boxes_2x2"]["holding_accuracy"] == 1.0
     assert tests["dots_and_boxes"]["count"] > 9_000 and tests["dots_and_boxes"]["mcts_accuracy"] >= 0.99
     assert tests["connect4"]["count"] == 10_000 and tests["connect4"]["mcts_accuracy"] >= 0.84
+
+
+ROW = {"iteration": 1, "seconds": 1, "total_seconds": 1, "cpu_seconds": 1.5, "play_seconds": 1, "moves": 9, "loss": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("command.txt", b"\xff\xfe"), ("metrics.jsonl", b"[1]\n"), ("metrics.jsonl", b'{"total_seconds": 1}\n'),
+        ("metrics.jsonl", json.dumps(ROW | {"total_seconds": "1"}).encode()),
+        ("metrics.jsonl", json.dumps(ROW | {"loss": [1]}).encode()),
+    ],
+)  # fmt: skip
+def test_a_spoiled_training_run_gets_a_sentence(name, data, tmp_path):
+    (tmp_path / "config.toml").write_text(preset("tictactoe").to_toml())
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(ROW) + "\n")
+    assert training_record(tmp_path)["curve"][0]["loss"] == 0.25
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(AzlabError, match=name):
+        training_record(tmp_path)

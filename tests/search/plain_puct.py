@@ -6,6 +6,9 @@ Values are for seat 0, as everywhere; the evaluator is called with one state at 
 import math
 
 import numpy as np
+import pytest
+
+from azlab.search import tree as trees
 
 
 class Node:
@@ -35,11 +38,10 @@ def choose(node, config):
     weight = config.cpuct
     if config.cpuct_base:
         weight += math.log((1 + total + config.cpuct_base) / config.cpuct_base)
-    weight *= (2 if config.unit_values else 1) * math.sqrt(total)
-    draw_value = config.signed(config.draw_value)
-    urgency = config.signed(config.fpu)
+    weight *= math.sqrt(total)
+    draw_value, urgency = config.draw_value, config.fpu
     if config.fpu_relative:
-        urgency = node.mean_for(seat, draw_value) - config.fpu * (2 if config.unit_values else 1)
+        urgency = node.mean_for(seat, draw_value) - config.fpu
     best, best_score = None, -math.inf
     for action, prior in node.priors.items():
         child = node.children.get(action)
@@ -51,16 +53,16 @@ def choose(node, config):
     return best
 
 
-def search(position, evaluator, config):
-    """The root after `config.simulations` simulations."""
+def search(position, evaluator, config, simulations, to_the_end=False, root_values_only=False):
+    """The root after so many simulations; the last two as in the program of reproductions/s3_dots_and_boxes."""
     root = Node(position)
-    back_up(root, *evaluate(root, evaluator), config)
-    for _ in range(config.simulations):
+    back_up(root, *evaluate(root, evaluator), root_values_only)
+    for _ in range(simulations):
         node = leaf_below(root, config)
-        back_up(node, *evaluate(node, evaluator), config)
-        while config.to_the_end and not node.position.over:
+        back_up(node, *evaluate(node, evaluator), root_values_only)
+        while to_the_end and not node.position.over:
             node = leaf_below(node, config)
-            back_up(node, *evaluate(node, evaluator), config)
+            back_up(node, *evaluate(node, evaluator), root_values_only)
     return root
 
 
@@ -75,10 +77,24 @@ def leaf_below(node, config):
     return node
 
 
-def back_up(node, value, draw, config):
+def back_up(node, value, draw, root_values_only):
     while node:
         node.visits += 1
-        if node.parent is None or not config.root_values_only:
+        if node.parent is None or not root_values_only:
             node.value_sum += value
             node.draw_sum += draw
         node = node.parent
+
+
+def compare(node, tree, index):
+    """The plain node and node `index` of the fast tree agree, and so do all nodes below."""
+    assert tree.visits[0, index] == node.visits
+    assert tree.value_sum[0, index] == pytest.approx(node.value_sum, abs=1e-9)
+    assert tree.draw_sum[0, index] == pytest.approx(node.draw_sum, abs=1e-9)
+    assert tree.to_move[0, index] == node.position.to_move and tree.over[0, index] == node.position.over
+    assert tree.state[0, index].tobytes() == node.position.state.tobytes()
+    children = tree.children[0, index]
+    assert {a: c for a, c in enumerate(children) if c >= 0}.keys() == node.children.keys()
+    assert np.flatnonzero(children != trees.ILLEGAL).tolist() == node.position.legal_actions
+    for action, child in node.children.items():
+        compare(child, tree, children[action])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import azlab
-from azlab.search import SearchConfig, minimax, puct, uct
+from azlab.search import Search, minimax, puct, uct
 from azlab.search.evaluators import UniformEvaluator
 
 
 def searches(position):
     yield minimax(position, 3)
     yield uct(position, 300, seed=1)
-    yield puct(position, UniformEvaluator(), SearchConfig(simulations=100))
+    yield puct(position, UniformEvaluator(), Search(), 100)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "dots_and_boxes", "go", "simple_go", "seega"])
@@ -36,7 +36,7 @@ def test_values_are_for_seat_0_whoever_is_to_move():
 
 
 def test_the_time_is_split_between_search_and_evaluator(hash_evaluator):
-    found = puct(azlab.game("connect4").start(), hash_evaluator(), SearchConfig(simulations=200))
+    found = puct(azlab.game("connect4").start(), hash_evaluator(), Search(), 200)
     assert set(found.seconds) == {"search", "evaluator"} and min(found.seconds.values()) > 0
 
 

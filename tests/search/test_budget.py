@@ -4,22 +4,24 @@ import numpy as np
 import pytest
 
 import azlab
-from azlab.search import SearchConfig, Searcher
+from azlab.search import Budget, Search, Searcher
 from azlab.search.budget import NodeClock, draw_budgets
 from azlab.search.evaluators import UniformEvaluator
 
 
 def test_playout_caps_give_the_named_share_of_full_searches():
-    config = SearchConfig(simulations=343, cap_probability=0.25, cap_simulations=30)
+    config = Budget(343, cap=(0.25, 30))
     budgets, is_full = draw_budgets(config, 40_000, np.random.default_rng(0))
     assert set(budgets) == {343, 30} and (budgets[is_full] == 343).all() and (budgets[~is_full] == 30).all()
     assert is_full.mean() == pytest.approx(0.25, abs=0.01)
-    assert draw_budgets(SearchConfig(simulations=10), 50, np.random.default_rng(0))[1].all()
+    assert draw_budgets(Budget(10), 50, np.random.default_rng(0))[1].all()
+    matches, is_full = draw_budgets(config, 50, np.random.default_rng(0), explores=False)
+    assert (matches == 343).all() and is_full.all()  # a match has the whole budget
 
 
 def test_each_game_stops_at_its_own_budget():
     game = azlab.game("connect4")
-    search = Searcher(game, 3, UniformEvaluator(), SearchConfig(simulations=100))
+    search = Searcher(game, 3, UniformEvaluator(), Search(), 100)
     search.start(game.new_states(3))
     search.run(np.array([5, 100, 30]))
     assert search.done.tolist() == [5, 100, 30]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import azlab
-from azlab.search import SearchConfig, puct
+from azlab.search import Explore, Search, puct
 from azlab.search.evaluators import CachedEvaluator, UniformEvaluator
 
 
@@ -48,18 +48,23 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [("tictactoe", {}), ("connect4", {"leaves": 4}), ("dots_and_boxes", {"gumbel": 4}), ("go", {"noise": 0.25})],
+    [
+        ("tictactoe", {}),
+        ("connect4", {"leaves": 4}),
+        ("dots_and_boxes", {"search": Search(gumbel=4)}),
+        ("go", {"explore": Explore(noise=0.25)}),
+    ],
 )
 def test_a_cache_gives_the_same_search_with_fewer_evaluations(hash_evaluator, name, settings):
-    roots, config = [azlab.game(name).start()] * 3, SearchConfig(simulations=150, **settings)
+    roots, settings = [azlab.game(name).start()] * 3, {"budget": 150} | settings
     plain, behind = Counting(hash_evaluator()), Counting(hash_evaluator())
     cached = CachedEvaluator(behind)
-    expected = puct(roots, plain, config)
-    for one, other in zip(puct(roots, cached, config), expected, strict=True):
+    expected = puct(roots, plain, **settings)
+    for one, other in zip(puct(roots, cached, **settings), expected, strict=True):
         assert (one.visits == other.visits).all() and one.value == other.value
     assert behind.asked == cached.misses < plain.asked == cached.hits + cached.misses
     small = CachedEvaluator(hash_evaluator(), capacity=5)
-    assert all((one.visits == other.visits).all() for one, other in zip(puct(roots, small, config), expected, strict=True))
+    assert all((one.visits == other.visits).all() for one, other in zip(puct(roots, small, **settings), expected, strict=True))
 
 
 @pytest.mark.parametrize("with_draws", [True, False])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import azlab
-from azlab.search import SearchConfig, Searcher
+from azlab.search import Explore, Search, Searcher
 from azlab.search.evaluators import PlayoutEvaluator
 from azlab.search.uct import UctSearch
 
@@ -20,8 +20,8 @@ FILE = Path(__file__).with_name("golden_trees.json")
 
 def connect4_puct():
     game = azlab.game("connect4")
-    config = SearchConfig(simulations=60, noise=0.25, noise_alpha_base=10.0)
-    search = Searcher(game, 1, PlayoutEvaluator(game, seed=5), config, seed=5)
+    explore = Explore(noise=0.25, noise_alpha_base=10.0)
+    search = Searcher(game, 1, PlayoutEvaluator(game, seed=5), Search(), 60, explore, seed=5)
     search.start(game.from_moves("4433").state)
     search.run()
     return search.tree
@@ -29,7 +29,7 @@ def connect4_puct():
 
 def connect4_gumbel():
     game = azlab.game("connect4")
-    search = Searcher(game, 1, PlayoutEvaluator(game, seed=5), SearchConfig(simulations=32, gumbel=4), seed=5)
+    search = Searcher(game, 1, PlayoutEvaluator(game, seed=5), Search(gumbel=4), 32, seed=5)
     search.start(game.start().state)
     search.run()
     return search.tree

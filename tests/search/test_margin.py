@@ -6,7 +6,7 @@ import pytest
 from azlab.errors import AzlabError
 from azlab.games import game
 from azlab.oracles import oracle
-from azlab.search import SearchConfig, puct
+from azlab.search import Search, puct
 from azlab.search.evaluators import PlayoutEvaluator, RestEvaluator, UniformEvaluator, cached
 from azlab.search.puct import Searcher
 
@@ -21,9 +21,9 @@ def late_states(left, count, seed=0):
     return states
 
 
-def best_shares(states, config):
+def best_shares(states, search, budget):
     """The share of states in which the search takes a move of the best margin."""
-    found = puct(states, RestEvaluator(UniformEvaluator(), BOXES), config, game=BOXES)
+    found = puct(states, RestEvaluator(UniformEvaluator(), BOXES), search, budget, game=BOXES)
     best = oracle(BOXES).best_actions(states)
     return np.mean([best[k, analysis.best_action] for k, analysis in enumerate(found)])
 
@@ -31,8 +31,7 @@ def best_shares(states, config):
 @pytest.mark.parametrize("gumbel", [0, 8])
 def test_an_exhausted_endgame_is_played_for_every_box(gumbel):
     states = late_states(5, 60)
-    config = SearchConfig(2000, cpuct_base=0.0, gumbel=gumbel, margin=True)
-    assert best_shares(states, config) == 1
+    assert best_shares(states, Search(cpuct_base=0.0, gumbel=gumbel, margin=True), 2000) == 1
 
 
 def test_where_the_result_is_decided_only_the_margin_tells_moves_apart():
@@ -42,8 +41,8 @@ def test_where_the_result_is_decided_only_the_margin_tells_moves_apart():
     scores = oracle(BOXES).action_scores(states)
     states = states[(np.nanmax(scores, axis=1) - np.nanmin(scores, axis=1)) >= 2][:40]
     assert len(states) == 40
-    assert best_shares(states, SearchConfig(3000, cpuct_base=0.0, margin=True)) == 1
-    without = puct(states, UniformEvaluator(), SearchConfig(3000, cpuct_base=0.0), game=BOXES)
+    assert best_shares(states, Search(cpuct_base=0.0, margin=True), 3000) == 1
+    without = puct(states, UniformEvaluator(), Search(cpuct_base=0.0), 3000, game=BOXES)
     best = oracle(BOXES).best_actions(states)
     assert np.mean([best[k, analysis.best_action] for k, analysis in enumerate(without)]) < 0.9
 
@@ -87,17 +86,17 @@ def test_compiled_rounds_give_the_same_tree():
         def evaluate(self, states, legal):
             return UniformEvaluator().evaluate(states, legal)
 
-    position, config = BOXES.position(late_states(7, 1)), SearchConfig(300, cpuct_base=0.0, margin=True)
-    visits = [puct(position, evaluator, config).visits for evaluator in (UniformEvaluator(), Plain())]
+    position, search = BOXES.position(late_states(7, 1)), Search(cpuct_base=0.0, margin=True)
+    visits = [puct(position, evaluator, search, 300).visits for evaluator in (UniformEvaluator(), Plain())]
     assert np.array_equal(*visits)
 
 
 def test_what_makes_no_sense_is_said():
     with pytest.raises(AzlabError, match="margin"):
-        SearchConfig(margin=True, solve=True)
+        Search(margin=True, solve=True)
     chess_like = game("tictactoe")
     with pytest.raises(AzlabError, match="counts no points"):
-        puct(chess_like.start(), UniformEvaluator(), SearchConfig(10, margin=True))
+        puct(chess_like.start(), UniformEvaluator(), Search(margin=True), 10)
     with pytest.raises(AzlabError, match="depends on more than the board"):
         RestEvaluator(PlayoutEvaluator(chess_like), chess_like)
 
@@ -106,7 +105,7 @@ def test_what_gumbel_search_teaches_is_the_value_of_good_moves():
     """It tries bad moves as often as good ones at first; their mean would be far from what the position is worth."""
     states = late_states(6, 200, seed=3)
     exact = oracle(BOXES).values(states)
-    searcher = Searcher(BOXES, len(states), RestEvaluator(Known(), BOXES), SearchConfig(32, gumbel=16, margin=True))
+    searcher = Searcher(BOXES, len(states), RestEvaluator(Known(), BOXES), Search(gumbel=16, margin=True), 32)
     searcher.start(states)
     searcher.run()
     results = searcher.root_results()

@@ -8,7 +8,7 @@ import sys
 SCRIPT = """
 import json
 import azlab
-from azlab.search import SearchConfig, minimax, puct, uct
+from azlab.search import Explore, Search, minimax, puct, uct
 from azlab.search.evaluators import CachedEvaluator, PlayoutEvaluator, UniformEvaluator
 
 found = []
@@ -17,10 +17,11 @@ for position in (azlab.game("tictactoe").from_moves("b2 a1"), dots.from_moves("a
     found.append(minimax(position, 4))
     found.append(uct(position, 40, seed=1))
     found.append(uct(position, 30, rave=50, solve=True, seed=1))
-    for settings in ({}, {"leaves": 4}, {"gumbel": 4}, {"solve": True}, {"noise": 0.25}):
-        found.append(puct(position, UniformEvaluator(), SearchConfig(simulations=30, **settings), seed=1))
-    found.append(puct(position, PlayoutEvaluator(position.game, seed=2), SearchConfig(simulations=20)))
-    found.append(puct(position, CachedEvaluator(UniformEvaluator(), 15), SearchConfig(simulations=30)))
+    formulas = {"search": Search(gumbel=4)}, {"search": Search(solve=True)}
+    for settings in ({}, {"leaves": 4}, *formulas, {"explore": Explore(noise=0.25)}):
+        found.append(puct(position, UniformEvaluator(), budget=30, seed=1, **settings))
+    found.append(puct(position, PlayoutEvaluator(position.game, seed=2), Search(), 20))
+    found.append(puct(position, CachedEvaluator(UniformEvaluator(), 15), Search(), 30))
 print(json.dumps([[one.visits.tolist(), round(one.value, 6), one.line] for one in found]))
 """
 

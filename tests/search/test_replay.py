@@ -5,7 +5,7 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.search import SearchConfig, Searcher, puct, uct
+from azlab.search import Explore, Search, Searcher, puct, uct
 from azlab.search.evaluators import PlayoutEvaluator, UniformEvaluator
 from azlab.search.replay import replay_puct, replay_uct
 from azlab.search.tree import UNVISITED, Tree
@@ -23,12 +23,12 @@ def agree(snapshot, tree: Tree, ignore=()):
 
 
 CONFIGS = {
-    "default": {},
-    "draws": {"draw_value": 0.3, "cpuct": 3.0},
-    "fpu": {"fpu": 0.2, "fpu_relative": True, "cpuct_base": 0.0},
-    "noise": {"noise": 0.25},
-    "solve": {"solve": True},
-    "forced": {"forced_playouts": 2.0},
+    "default": lambda budget: (Search(), budget),
+    "draws": lambda budget: (Search(draw_value=0.3, cpuct=3.0), budget),
+    "fpu": lambda budget: (Search(fpu=0.2, fpu_relative=True, cpuct_base=0.0), budget),
+    "noise": lambda budget: (Search(), budget, Explore(noise=0.25)),
+    "solve": lambda budget: (Search(solve=True), budget),
+    "forced": lambda budget: (Search(), budget, Explore(forced_playouts=2.0)),
 }
 
 
@@ -41,9 +41,9 @@ def test_puct_equals_a_searcher_of_that_budget(name, settings, hash_evaluator):
         lambda: PlayoutEvaluator(position.game),
         UniformEvaluator,
     ):  # new ones: one counts its playouts
-        replay = replay_puct(position, evaluator(), SearchConfig(simulations=120, **settings), seed=3)
+        replay = replay_puct(position, evaluator(), *settings(120), seed=3)
         for budget in (0, 1, 2, 7, 40, 119, 120):
-            search = Searcher(position.game, 1, evaluator(), SearchConfig(simulations=max(1, budget), **settings), seed=3)
+            search = Searcher(position.game, 1, evaluator(), *settings(max(1, budget)), seed=3)
             search.start(position.state)
             search.run(None if budget else 0)
             agree(replay.at(min(budget, replay.simulations)), search.tree)
@@ -55,9 +55,9 @@ def test_a_search_for_the_margin_equals_a_searcher_of_that_budget(plies, hash_ev
     position = azlab.game("dots_and_boxes").start()
     for _ in range(plies):
         position = position.play(position.legal_actions[0])
-    replay = replay_puct(position, hash_evaluator(), SearchConfig(simulations=120, margin=True), seed=3)
+    replay = replay_puct(position, hash_evaluator(), Search(margin=True), 120, seed=3)
     for budget in (1, 7, 40, 120):
-        search = Searcher(position.game, 1, hash_evaluator(), SearchConfig(simulations=budget, margin=True), seed=3)
+        search = Searcher(position.game, 1, hash_evaluator(), Search(margin=True), budget, seed=3)
         search.start(position.state)
         search.run()
         agree(replay.at(budget), search.tree)
@@ -76,8 +76,8 @@ def test_uct_equals_a_search_of_that_budget(moves, solve):
 
 def test_the_end_is_what_the_public_functions_report():
     position = azlab.game("connect4").start()
-    found = puct(position, PlayoutEvaluator(position.game), SearchConfig(simulations=90), seed=1)
-    assert [c.visits for c in replay_puct(position, PlayoutEvaluator(position.game), SearchConfig(simulations=90), 1)
+    found = puct(position, PlayoutEvaluator(position.game), Search(), 90, seed=1)
+    assert [c.visits for c in replay_puct(position, PlayoutEvaluator(position.game), Search(), 90, seed=1)
             .at(90).choices()] == found.visits.tolist()  # fmt: skip
     found = uct(position, 90, seed=1)
     assert [c.visits for c in replay_uct(position, 90, seed=1).at(90).choices()] == found.visits.tolist()
@@ -85,7 +85,7 @@ def test_the_end_is_what_the_public_functions_report():
 
 def test_choices_are_those_of_the_formula_and_tell_the_next_move(hash_evaluator):
     position = azlab.game("connect4").start()
-    replay = replay_puct(position, hash_evaluator(False), SearchConfig(simulations=60, cpuct=2.0, cpuct_base=0.0))
+    replay = replay_puct(position, hash_evaluator(False), Search(cpuct=2.0, cpuct_base=0.0), 60)
     for step in (0, 10, 59):
         now = replay.at(step)
         for choice in now.choices():
@@ -120,7 +120,7 @@ def test_paths_and_positions_belong_together():
 def test_what_cannot_be_followed_is_refused():
     position = azlab.game("tictactoe").start()
     with pytest.raises(AzlabError, match="Gumbel"):
-        replay_puct(position, config=SearchConfig(gumbel=4))
+        replay_puct(position, search=Search(gumbel=4))
     with pytest.raises(AzlabError, match="step"):
         replay_uct(position, 10).at(11)
     with pytest.raises(AzlabError, match="over"):

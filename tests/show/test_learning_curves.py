@@ -8,7 +8,15 @@ from azlab.show.learning_curves import PANELS
 
 
 def rows(count=3, **more):
-    base = {"moves": 100, "play_seconds": 2.0, "policy_loss": 1.0, "value_loss": 0.5, "loss": 1.5}
+    base = {
+        "moves": 100,
+        "play_seconds": 2.0,
+        "seconds": 3.0,
+        "cpu_seconds": 3.0,
+        "policy_loss": 1.0,
+        "value_loss": 0.5,
+        "loss": 1.5,
+    }
     return [base | {"iteration": k, "total_seconds": 60.0 * k * k} | more for k in range(1, count + 1)]
 
 

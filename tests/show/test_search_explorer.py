@@ -10,7 +10,7 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.search import SearchConfig, puct, uct
+from azlab.search import Search, puct, uct
 from azlab.search.evaluators import PlayoutEvaluator, UniformEvaluator
 from azlab.show.search_tree import MOST_NODES, shown_nodes, signed
 
@@ -27,7 +27,7 @@ def boxes(svg):
 def test_the_numbers_are_those_of_the_search(explorer):
     explorer.step = explorer.total
     position = azlab.game("tictactoe").start()
-    found = puct(position, PlayoutEvaluator(position.game), SearchConfig(simulations=150))
+    found = puct(position, PlayoutEvaluator(position.game), Search(), 150)
     choices = explorer.snapshot.choices()
     assert [choice.visits for choice in choices] == found.visits.tolist()
     assert [choice.value for choice in choices] == pytest.approx(found.values.tolist())
@@ -74,7 +74,7 @@ def test_large_trees_show_the_most_visited_part_and_more_on_demand():
 
 
 def test_ten_thousand_nodes_are_fast_and_small():
-    explorer = azlab.show.search(azlab.game("go", size=9), UniformEvaluator(), SearchConfig(simulations=10_000))
+    explorer = azlab.show.search(azlab.game("go", size=9), UniformEvaluator(), Search(), 10_000)
     assert explorer.replay.tree.size[0] > 9_900
     explorer.step = 4_000  # compiled from here on
     begin = time.perf_counter()
@@ -113,5 +113,5 @@ def test_what_cannot_be_shown_is_refused_with_a_sentence():
     with pytest.raises(AzlabError, match="starts from a position"):
         azlab.show.search(3)
     with pytest.raises(AzlabError, match="for PUCT"):
-        azlab.show.search(start, "uct:50", SearchConfig())
+        azlab.show.search(start, "uct:50", Search())
     assert azlab.show.search(start, "uct").total == 200 and azlab.show.search(start).total == 200

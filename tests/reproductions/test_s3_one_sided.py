@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import azlab
+from azlab.arena.agents import ready
 from azlab.errors import AzlabError
-from azlab.search.one_sided import OneSidedSearch, one_sided, points_of
+from azlab_reproductions.s3_dots_and_boxes.one_sided import OneSidedSearch, one_sided, points_of
 
 # The first game of 20 between the program's plain search (Blue) and its version 100, as its log has it.
 GAME = "Cb bA Ac aA aB Cc cB bB Ab Aa aC Bc bD bC Bb Ba cC Bd aD Ca Cd cA Ad cD"
@@ -111,3 +112,31 @@ def test_settings_that_cannot_be(settings, says):
 def test_a_finished_game_has_no_move():
     with pytest.raises(AzlabError, match="is over"):
         one_sided(azlab.game("dots_and_boxes").from_moves(GAME))
+
+
+def test_the_one_sided_search_plays_where_points_are_counted():
+    agent = azlab.agent("onesided:3000,c=1,bonus=2,batch=50", seed=1)
+    position = azlab.game("dots_and_boxes").from_moves("aA aB Aa")
+    assert agent.name == "onesided:3000,c=1,bonus=2,batch=50" and agent.analyse(position).simulations == 3000
+    assert position.game.move_name(agent.choose(position)) == "Ab"  # takes the box
+    with pytest.raises(azlab.AzlabError, match="counts points, and connect4 has none"):
+        ready(agent, azlab.game("connect4"))
+
+
+def test_the_seed_makes_the_agent_repeatable():
+    position = azlab.game("dots_and_boxes").start()
+    one, same = azlab.agent("onesided:200", seed=3), azlab.agent("onesided:200", seed=3)
+    assert [one.choose(position) for _ in range(5)] == [same.choose(position) for _ in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("onesided:0", "playouts must be a whole number from 1"),
+        ("onesided:1s", "a whole number should follow the colon"),
+        ("onesided:9,depth=1", "onesided has no setting 'depth'; it has playouts, c, bonus, batch"),
+    ],
+)
+def test_a_wrong_name_gets_one_sentence(text, sentence):
+    with pytest.raises(AzlabError, match=sentence):
+        azlab.agent(text)

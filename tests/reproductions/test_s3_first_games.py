@@ -5,10 +5,13 @@ import pytest
 
 import azlab
 from azlab.arena.agents import agent
-from azlab.learning import first_games
-from azlab.learning.alphazero import AlphaZero
-from azlab.learning.first_games import play_first_games
+from azlab.learning.alphazero import AlphaZero, silent
 from azlab.learning.selfplay import SelfPlayConfig
+from azlab_reproductions.s3_dots_and_boxes import first_games
+from azlab_reproductions.s3_dots_and_boxes.first_games import FirstGames
+from azlab_reproductions.s3_dots_and_boxes.program import OneHot
+
+PROGRAM = {"parts__program": "s3_dots_and_boxes"}
 
 
 class Watched:
@@ -33,10 +36,10 @@ def test_examples_are_what_the_player_said_and_how_the_game_ended(workers, one_h
         return made[-1]
 
     monkeypatch.setattr(first_games, "agent_by_name", watched)
-    config = SelfPlayConfig(workers=workers, first_player="onesided:200", first_games=5, one_hot_from=one_hot_from)
-    found = play_first_games(game, config, [1], counted.append)
+    play = FirstGames("onesided:200", 5, OneHot(one_hot_from))
+    found = play(game, SelfPlayConfig(workers=workers), [1], lambda what, done, total: counted.append((what, done, total)))
     said = [analysis for one in made for analysis in one.said]
-    assert len(made) == workers and counted == [1] * 5
+    assert len(made) == workers and counted == [("playing first games", k, 5) for k in range(1, 6)]
     assert found.games == 5 == sum(found.wins) and found.examples.size == 5 * 12 == found.moves == found.lengths == len(said)
     assert found.simulations == 60 * 200
     for start in range(0, 60, 12):
@@ -52,19 +55,20 @@ def test_examples_are_what_the_player_said_and_how_the_game_ended(workers, one_h
 
 def test_the_same_seed_plays_the_same_games():
     game = azlab.game("tictactoe")
-    config = SelfPlayConfig(workers=2, first_player="uct:20", first_games=4)
-    one, same, other = (play_first_games(game, config, [seed]).examples for seed in (1, 1, 2))
+    play, config = FirstGames("uct:20", 4, OneHot()), SelfPlayConfig(workers=2)
+    one, same, other = (play(game, config, [seed], silent).examples for seed in (1, 1, 2))
     assert np.array_equal(one.policy, same.policy) and one.size >= 20
     assert one.size != other.size or not np.array_equal(one.policy, other.policy)
 
 
 def test_a_run_begins_with_them_and_goes_on_by_itself(tiny, tmp_path):
     heard = []
-    settings = {"selfplay__first_player": "uct:10", "selfplay__first_games": 12, "iterations": 2}
-    run = AlphaZero(tiny(**settings), tmp_path, lambda what, done, total, **_: heard.append((what, done, total)))
+    settings = PROGRAM | {"parts__first_player": "uct:10", "parts__first_games": 30, "iterations": 2}
+    run = AlphaZero.from_config(tiny(**settings), tmp_path, lambda what, done, total, **_: heard.append((what, done, total)))
     first, second = run.train()
-    assert first["games"] == 12 and first["examples"] == run.folder.load_games(1, run.game).size >= 60
-    assert second["examples"] < 60 and ("playing first games", 12, 12) in heard
+    assert first["games"] == 30 and first["examples"] == run.folder.load_games(1, run.game).size >= 30 * 5
+    # 40 are asked for, of 6 games at once: however these go, the last of them add fewer than 6 * 9
+    assert second["examples"] < 100 and ("playing first games", 30, 30) in heard
     assert [what for what, *_ in heard].index("playing first games") < [what for what, *_ in heard].index("playing")
 
 
@@ -73,6 +77,6 @@ def test_ctrl_c_stops_all_threads(tiny, tmp_path):
         if what == "playing first games":
             raise KeyboardInterrupt
 
-    settings = {"selfplay__first_player": "uct:10", "selfplay__first_games": 10**6, "selfplay__workers": 2}
+    settings = PROGRAM | {"parts__first_player": "uct:10", "parts__first_games": 10**6, "selfplay__workers": 2}
     with pytest.raises(KeyboardInterrupt):
-        AlphaZero(tiny(**settings), tmp_path, interrupt).train()
+        AlphaZero.from_config(tiny(**settings), tmp_path, interrupt).train()

@@ -1,11 +1,11 @@
-"""The plain Monte Carlo tree search of source S3's program, which takes the opponent for a helper.
+"""The plain Monte Carlo tree search of the program, which takes the opponent for a helper: the agent `onesided:10000`.
 
 It differs from UCT in five ways. A playout counts only if the player at the root wins it; every node on its way then gets the
 winner's points, and a bonus if its own move kept the turn (in Dots and Boxes: completed a box). All nodes are chosen for the
 player at the root, those of the opponent too: hence one-sided. A step adds all children of a leaf and makes a batch of playouts
 from one of them. In the end the move with the largest total is played, not the one with the most visits or the best mean.
 
-Source S3 (section 5.1.1) made its first data with it, 500 games at 5 seconds a move. The logs of later matches tell of about a
+The source (section 5.1.1) made its first data with it, 500 games at 5 seconds a move. The logs of later matches tell of about a
 million playouts in 5 seconds on an empty board of 3x3 boxes, and of two million towards the end of a game.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from azlab.errors import AzlabError, whole_number
+from azlab.errors import AzlabError, finite_number, whole_number
 from azlab.games.game import Game, Position
 from azlab.games.kernel import kernel, new_rng, random_below, specialise
 from azlab.search.analysis import Analysis, tree_depth
@@ -42,8 +42,8 @@ def one_sided(
     """Search `position` with so many playouts, rounded up to whole batches.
 
     c: weight of the exploration term c * sqrt(ln N / n); scores are points, not results
-    bonus: what a node whose own move kept the turn gets for each playout won (S3: 3)
-    batch: playouts from each new node (S3: 100)
+    bonus: what a node whose own move kept the turn gets for each playout won (the program: 3)
+    batch: playouts from each new node (the program: 100)
 
     The values of the analysis are results of the playouts, a draw counting as a loss of the player to move, as in the search.
     """
@@ -137,8 +137,7 @@ def check_settings(playouts: int, c: float, bonus: float, batch: int) -> None:
     whole_number("playouts", playouts, 1, 10**10)
     whole_number("batch", batch, 1, 10**6)
     for name, value in (("c", c), ("bonus", bonus)):
-        if not isinstance(value, int | float) or value < 0:
-            raise AzlabError(f"{name} must be a number from 0 on, not {value!r}.")
+        finite_number(name, value, 0)
 
 
 @functools.cache

@@ -1,0 +1,1 @@
+"""What belongs to one source alone: claims, profiles, presets, programs, results."""

@@ -1,0 +1,1 @@
+"""Connect 4: what the source claimed, and its settings."""
