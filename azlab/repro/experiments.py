@@ -152,7 +152,8 @@ def load_all() -> dict[str, Experiment]:
 
 def find(name: str) -> Experiment:
     """The experiment with this id."""
-    known = load_all()
+    source = find_source(name.partition(".")[0])
+    known = {one.id: one for one in load(source)} if source else load_all()
     if name not in known:
         raise AzlabError(f"There is no experiment {name!r}; there are {', '.join(known) or 'none'}.")
     return known[name]
@@ -162,23 +163,27 @@ def select(words: Iterable[str]) -> tuple[list[Experiment], list[str]]:
     """The experiments that the words of a command mean, and the sources among them without any; no words mean everything.
 
     A word is an experiment (s2.tabular), a source (s2, s2_go: all of its experiments), or a notebook (03_tabular_go, with or
-    without .ipynb: all that it shows).
+    without .ipynb: all that it shows). A mistake in the files of a source that was not asked for does no harm.
     """
-    known = load_all()
     chosen: dict[str, Experiment] = {}
     empty = []
     for word in list(words) or source_names():
         source, stem = find_source(word), Path(word).name.removesuffix(".ipynb")
-        found = {one.id: one for one in known.values() if word.lower() == one.id or one.source == source or one.notebook == stem}
-        if source is not None and not found:
-            empty.append(source)
-        elif not found:
-            notebooks = dict.fromkeys(one.notebook for one in known.values())
-            raise AzlabError(
-                f"There is no source, experiment or notebook {word!r}. Sources: {', '.join(source_names())}. "
-                f"Experiments: {', '.join(known)}. Notebooks: {', '.join(notebooks)}."
-            )
-        chosen.update(found)
+        if source is not None:
+            found = load(source)
+            empty += [] if found else [source]
+        elif find_source(word.partition(".")[0]) is not None:
+            found = [find(word.lower())]
+        else:
+            known = load_all().values()
+            found = [one for one in known if one.notebook == stem]
+            if not found:
+                notebooks = dict.fromkeys(one.notebook for one in known)
+                raise AzlabError(
+                    f"There is no source, experiment or notebook {word!r}. Sources: {', '.join(source_names())}. "
+                    f"Experiments: {', '.join(one.id for one in known)}. Notebooks: {', '.join(notebooks)}."
+                )
+        chosen.update({one.id: one for one in found})
     return list(chosen.values()), empty
 
 

@@ -22,7 +22,7 @@ from azlab.files import locked, make_folder
 from azlab.repro import experiments, results
 from azlab.repro.experiments import Experiment
 from azlab.repro.perform import RUN, perform
-from azlab.repro.reading import is_number, is_text, is_time, is_whole, read_json, refuse
+from azlab.repro.reading import is_name, is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import write_json
 from azlab.repro.results import RESULT
 from azlab.repro.sources import PROFILES, notebook_path
@@ -114,16 +114,18 @@ def old_run(folder: Path) -> Run:
     for name, holds in checks.items():
         if not holds:
             refuse(file, f"{name} cannot be {content[name]!r}", REMEDY)
-    known = experiments.load_all()
-    steps = [_old_step(step, list(known), "experiment", file) for step in content.pop("experiments")]
-    shown = _notebooks([known[step.name] for step in steps])
-    notebooks = [_old_step(step, shown, "notebook", file) for step in content.pop("notebooks")]
-    for step in steps:
-        try:
-            known[step.name].check(step.settings)
-            known[step.name].check_texts(step.settings)
-        except AzlabError as error:
-            refuse(file, str(error).rstrip("."), REMEDY)
+    steps = [_old_step(step, file) for step in content.pop("experiments")]
+    notebooks = [_old_step(step, file) for step in content.pop("notebooks")]
+    try:
+        known = [experiments.find(step.name) for step in steps]
+        for step, experiment in zip(steps, known, strict=True):
+            experiment.check(step.settings)
+            experiment.check_texts(step.settings)
+    except AzlabError as error:
+        refuse(file, str(error).rstrip("."), REMEDY)
+    for step in notebooks:
+        if step.settings or step.name not in _notebooks(known):
+            refuse(file, f"{step.name!r} is no notebook that shows its experiments; only those are executed", REMEDY)
     names = [step.name for step in (*steps, *notebooks)]
     if len(set(names)) < len(names):
         refuse(file, "it names an experiment or notebook twice", REMEDY)
@@ -133,15 +135,14 @@ def old_run(folder: Path) -> Run:
     return Run(make_folder(folder), experiments=steps, notebooks=notebooks, **content)
 
 
-def _old_step(content: Any, known: list[str], kind: str, file: Path) -> Step:
+def _old_step(content: Any, file: Path) -> Step:
     names = {one.name for one in fields(Step)}
     if not isinstance(content, dict) or not {"name"} <= set(content) <= names:
         refuse(file, f"a step is a table with a name and some of {', '.join(sorted(names))}", REMEDY)
     step = Step(**content)
-    if step.name not in known:
-        refuse(file, f"{step.name!r} is no {kind} of this checkout, and only those are run: {', '.join(known)}", REMEDY)
     good = {
-        "settings": isinstance(step.settings, dict) and (kind == "experiment" or not step.settings),
+        "name": is_name(step.name),
+        "settings": isinstance(step.settings, dict),
         "state": step.state in (WAITING, RUNNING, DONE, FAILED),
         "began": step.began == "" or is_time(step.began),
         "seconds": is_number(step.seconds) and step.seconds >= 0,
@@ -149,7 +150,7 @@ def _old_step(content: Any, known: list[str], kind: str, file: Path) -> Step:
     }
     for name, holds in good.items():
         if not holds:
-            refuse(f"{file}, {step.name}", f"{name} cannot be {getattr(step, name)!r}", REMEDY)
+            refuse(f"{file}, a step", f"{name} cannot be {getattr(step, name)!r}", REMEDY)
     return step
 
 
@@ -226,8 +227,7 @@ def _show(run: Run, step: Step, on_cell: OnCell | None) -> None:
     """Execute a notebook on what the run found."""
     from azlab.repro import execute  # papermill takes a second to import
 
-    known = experiments.load_all()
-    lacking = [one.name for one in run.experiments if known[one.name].notebook == step.name and one.state != DONE]
+    lacking = [one.name for one in run.experiments if experiments.find(one.name).notebook == step.name and one.state != DONE]
     if lacking:
         raise AzlabError(f"it shows {', '.join(lacking)}, which is not done")
     parameters = {"profile": run.profile, "seed": run.seed, "out": str(run.folder.resolve())}
