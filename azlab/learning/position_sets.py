@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from azlab.errors import AzlabError, whole_number
-from azlab.formats.sgf import PASS, GameRecord, SgfError, main_line
+from azlab.formats.sgf import PASS, SgfError, SgfGame, main_line
 from azlab.games.game import Game
 from azlab.games.go import Go
 from azlab.learning.evaluation import UNKNOWN, Graded
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
 
 Rows = np.ndarray | slice
 
@@ -172,7 +172,7 @@ def go_set(name: str, size: int, first: int | None = None, handicap: bool = True
     return replace(found.take(is_wanted), left_out=dict(left_out))
 
 
-def _usable(record: GameRecord, size: int, handicap: bool) -> GameRecord:
+def _usable(record: SgfGame, size: int, handicap: bool) -> SgfGame:
     """The record, or the reason to leave it out as an AzlabError."""
     if record.size != size:
         raise AzlabError("another board size")
@@ -183,7 +183,7 @@ def _usable(record: GameRecord, size: int, handicap: bool) -> GameRecord:
     return record
 
 
-def _first_state(game: Go, record: GameRecord) -> np.ndarray:
+def _first_state(game: Go, record: SgfGame) -> np.ndarray:
     """The state before the first move, [1], with the record's stones, player and komi."""
     state = game.new_states(1)
     if record.black or record.white:
@@ -197,7 +197,7 @@ def _first_state(game: Go, record: GameRecord) -> np.ndarray:
     return state
 
 
-def _followed(game: Go, states: np.ndarray, records: list[GameRecord], left_out: Counter[str]) -> PositionSet:
+def _followed(game: Go, states: np.ndarray, records: list[SgfGame], left_out: Counter[str]) -> PositionSet:
     """Play all games at once, move by move, and keep each state before a move. Two passes end a game, whatever follows."""
     seats, actions = _as_table(records, game.num_actions - 1)
     going = np.arange(len(records))
@@ -224,7 +224,7 @@ def _followed(game: Go, states: np.ndarray, records: list[GameRecord], left_out:
     return PositionSet(game, before[rows], moves[rows, None], results[games[rows]], games[rows])
 
 
-def _as_table(records: list[GameRecord], pass_action: int) -> tuple[np.ndarray, np.ndarray]:
+def _as_table(records: list[SgfGame], pass_action: int) -> tuple[np.ndarray, np.ndarray]:
     """Seats int8 [G, L] and actions int64 [G, L] of the games' moves; -1 after the last."""
     shape = len(records), max(len(record.moves) for record in records)
     seats, actions = np.full(shape, -1, np.int8), np.full(shape, -1, np.int64)
