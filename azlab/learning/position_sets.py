@@ -9,7 +9,7 @@ states. `PositionSet.examples` makes a batch of what a learner reads.
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -38,9 +38,8 @@ class PositionSet:
     # int8 [N]: for seat 0, UNKNOWN where the file does not tell
     games: np.ndarray
     # int64 [N]: positions with the same number come from the same game
-    losses_as_draws: bool = False
-    # train the positions that the first player, to move, has lost as draws: the wrong labels of S5's program. Its rule for "the
-    # other player wins" is (player + 1) mod 2, which for player 1 gives 0, a draw. `graded` has the true results all the same
+    labels: Callable[["PositionSet"], np.ndarray] | None = None
+    # what is taught as the results, int8 [N] for seat 0, where that is not the truth; `graded` has the true ones all the same
     left_out: Mapping[str, int] = field(default_factory=dict)
     # how many games of the file are not in the set, by reason
 
@@ -78,7 +77,7 @@ class PositionSet:
         best = part.best()
         policy = (best / best.sum(axis=1, keepdims=True)).astype(np.float16)
         is_first = part.states["to_move"] == 0
-        results = np.where(is_first & (part.results == -1), 0, part.results) if self.losses_as_draws else part.results
+        results = part.results if self.labels is None else self.labels(part)
         for_mover = np.where(is_first | (results == UNKNOWN), results, -results)
         chances = (for_mover[:, None] == np.array([0, 1, -1])).astype(np.float32)
         return Examples(part.states, policy, chances, np.zeros_like(policy))
@@ -92,7 +91,7 @@ class PositionSet:
 # --- Connect 4 --------------------------------------------------------------------------------------------------------
 
 
-def connect4_set(name: str, first: int | None = None, losses_as_draws: bool = False) -> PositionSet:
+def connect4_set(name: str, first: int | None = None) -> PositionSet:
     """The positions of a Connect 4 file, or its `first` ones; all best columns are right (S5 section 3.3, strong labels).
 
     The training files list the positions of a game one after the other, each longer than the one before; so a line that does not
@@ -113,7 +112,7 @@ def connect4_set(name: str, first: int | None = None, losses_as_draws: bool = Fa
     states = _after_columns(game, texts)
     for_mover = np.frombuffer(outcomes, np.int8) - np.int8(1)
     results = np.where(states["to_move"] == 0, for_mover, -for_mover)
-    return PositionSet(game, states, moves, results, np.cumsum([0, *is_new]), losses_as_draws)
+    return PositionSet(game, states, moves, results, np.cumsum([0, *is_new]))
 
 
 def _checked(first: int | None) -> int | None:

@@ -7,7 +7,7 @@ from azlab.repro.verdict import NOT_REPRODUCED, NOT_RUN, PARTLY, REPRODUCED, UNC
 
 
 def claim(**keys):
-    return Claim(**{"id": "s9.a", "where": "w", "metric": "m", "profile": "laptop", "notebook": "n", **keys})
+    return Claim(**{"id": "s9.a", "where": "w", "metric": "m", "profile": "laptop", "experiment": "n", **keys})
 
 
 def verdict(one, value=None, profile="laptop", others=None, curves=()):
