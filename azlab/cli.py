@@ -334,7 +334,7 @@ def _tested(args: argparse.Namespace) -> dict[str, Any]:
 
     from azlab.learning.evaluation import graded, graded_by_oracle, network_accuracy, own_positions, search_accuracy
     from azlab.learning.player import TrainedAgent
-    from azlab.nets.threads import cores
+    from azlab.machine import cores
 
     players = [TrainedAgent(args.folder, iteration=args.iteration, threads=1) for _ in range(cores())]
     nets = [player.evaluator for player in players]
