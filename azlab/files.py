@@ -18,6 +18,11 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.intact import most_bytes, read_npz
 
+try:
+    import fcntl
+except ImportError:  # Windows, which has msvcrt instead
+    fcntl = None  # type: ignore[assignment]
+
 
 def root() -> Path:
     """The checkout: the folder that holds `reproductions/`, `notebooks/` and `data/`.
@@ -109,11 +114,11 @@ def _write_and_rename(target: Path, old: os.stat_result | None, write: Callable[
         target.parent.mkdir(parents=True, exist_ok=True)
         write(aside)
         if old is not None:
-            with suppress(OSError):  # only root may give files away
+            with suppress(OSError, AttributeError):  # only root may give files away; Windows knows no such thing
                 os.chown(aside, old.st_uid, old.st_gid)
             with suppress(OSError):
                 os.chmod(aside, stat.S_IMODE(old.st_mode))
-        with aside.open("rb") as file:
+        with aside.open("r+b") as file:  # Windows brings to disk only what may be written
             os.fsync(file.fileno())
         aside.replace(target)
     finally:
@@ -177,13 +182,10 @@ def locked(folder: Path, taken: str) -> Iterator[None]:
 
 def _lock(handle: int, folder: Path, taken: str) -> None:
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
+        if fcntl is None:
+            msvcrt = importlib.import_module("msvcrt")
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         else:
-            import fcntl
-
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # flock's word and Windows's word for the same
         raise AzlabError(taken) from None

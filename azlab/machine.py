@@ -1,8 +1,11 @@
-"""What the machine has: programs, installed packages, cores. It needs nothing else of azlab."""
+"""What the machine is and has: its system, programs, installed packages, cores. It needs nothing else of azlab."""
 
 import os
 import shutil
+import sys
 from importlib import metadata
+
+IS_WINDOWS = sys.platform == "win32"
 
 # program: (what it is for, Debian package, names it goes by)
 PROGRAMS = {

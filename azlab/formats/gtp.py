@@ -369,6 +369,8 @@ def _how(code: int | None) -> str:
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start the program, in a session of its own so that Ctrl-C in a terminal reaches us alone."""
+    if machine.IS_WINDOWS:
+        raise GtpError("On Windows Python cannot watch the pipes of a Go engine: use GNU Go and other engines in WSL.")
     name = command[0]
     path = machine.find_program(name) if name in machine.PROGRAMS else name
     if path is None:

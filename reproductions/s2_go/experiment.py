@@ -8,9 +8,9 @@ import numpy as np
 import azlab
 from azlab.arena import match
 from azlab.arena.results import MatchResult
-from azlab.doctor import find_program
 from azlab.games.game import Game, Position
 from azlab.learning import MonteCarloControl, TableAgent, TableHistory
+from azlab.machine import find_program
 from azlab.repro import Recorder
 
 AS_IN_THE_SOURCE: dict[str, Any] = {"optimistic": True, "ties": "previous", "key": "board"}
