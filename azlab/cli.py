@@ -402,7 +402,8 @@ def _data(args: argparse.Namespace) -> int:
         if args.name:
             raise AzlabError("`azlab data` lists all data sets; to get one, say `azlab data get NAME`.")
         for row in datasets.status():
-            print(f"{row.name:<30} {row.where:<8} {row.size / 1e6:6.1f} MB  {row.description}")
+            size = f"{row.size / 1e6:.1f} MB"
+            print(f"{row.name:<30} {row.where:<8} {size:>8}  {row.description} (licence: {row.licence})")
         return 0
     if not args.name:
         raise AzlabError("Say which data set to get; `azlab data` lists them.")
