@@ -4,8 +4,8 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.repro import claims, profiles
-from azlab.repro.sources import find_source, notebook_path, source_games, source_names
+from azlab.repro import claims, experiments
+from azlab.repro.sources import find_source, source_games, source_names
 
 ONE = """
 title = "t"
@@ -13,7 +13,7 @@ summary = "s"
 [[group]]
 where = "w"
 profile = "smoke"
-notebook = "n"
+experiment = "n"
 claims = [ { id = "s9.a", metric = "m", value = 1, tolerance = 0 }, %s ]
 """
 
@@ -24,9 +24,9 @@ def test_the_five_sources_are_there_and_load():
     assert find_source("s3") == "s3_dots_and_boxes" and find_source("S3_dots_and_boxes") == "s3_dots_and_boxes"
     assert sum(len(source.claims) for source in sources.values()) > 200
     for source in sources.values():
-        known = {one.notebook for one in profiles.load(source.name)}
-        for claim in source.claims:
-            assert claim.unchecked or not notebook_path(claim.notebook).exists() or claim.notebook in known, claim.id
+        known = {one.name for one in experiments.load(source.name)}
+        written = {claim.experiment for claim in source.claims} & known
+        assert written == known, f"{source.name}: no claim is checked by {known - written}"
 
 
 def test_numbers_of_the_sources():

@@ -52,7 +52,7 @@ class Elements(HTMLParser):
 
 def filled(text):
     """A report in which every field that can hold text holds `text`, whether or not it could be read from a file so."""
-    shared = {"where": text, "metric": text, "unit": text, "profile": "smoke", "notebook": text}
+    shared = {"where": text, "metric": text, "unit": text, "profile": "smoke", "experiment": text}
     source = Source(
         text, text, text,
         (
