@@ -5,7 +5,7 @@ One table Q serves both players: seat 0 picks the largest value of a legal move,
 players try moves: epsilon, the share of random moves, and an optimistic start, which lets untried moves look won.
 
 Rows of the table are found by a hash of what a network would see and whose turn it is, or by another `key` kernel: of the board
-alone, or of the situation, in which a table sees a pass and a ko. `discount` below 1 makes an early win worth more than a late one.
+alone, or of the situation, in which a table sees a pass and a ko. `discount` < 1 makes an early win worth more than a late one.
 """
 
 from collections.abc import Callable
