@@ -167,7 +167,8 @@ def _full_disk(folder: Path) -> str:
 def optional_lines() -> list[str]:
     lines = []
     for name, (purpose, extra) in OPTIONAL_PACKAGES.items():
-        get_it = f'not installed ({purpose}): pip install -c constraints.txt -e ".[{extra}]"'
+        what = f'-c constraints.txt -e ".[{extra}]"' if (ROOT / "constraints.txt").exists() else f'"azlab[{extra}]"'
+        get_it = f"not installed ({purpose}): pip install {what}"
         lines.append(f"{name:<12} {installed_version(name) or get_it}")
     for name, (purpose, package, _) in PROGRAMS.items():
         lines.append(f"{name:<12} {find_program(name) or f'not installed ({purpose}): apt install {package}'}")
