@@ -184,6 +184,7 @@ def test_a_match_does_not_replace_a_device(tmp_path):
 def test_data_lists_the_catalogue(tmp_path):
     listed = azlab("data", AZLAB_DATA=str(tmp_path), AZLAB_DATA_MIRROR="").stdout
     assert "connect4/hard_test.txt.gz" in listed and listed.count("missing") == 10
+    assert listed.count("(licence: Apache-2.0)") == 2 and listed.count("(licence: none stated)") == 8
 
 
 def test_bench_prints_json_that_a_script_can_read():

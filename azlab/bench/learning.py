@@ -10,7 +10,7 @@ from azlab.learning.alphazero import new_learner
 from azlab.learning.config import preset
 from azlab.learning.selfplay import SelfPlay
 from azlab.learning.window import no_examples
-from azlab.nets.threads import cores
+from azlab.machine import cores
 
 POSITIONS = 6000  # collected for each figure; the trees and memories are warm after WARM
 WARM = 2000

@@ -37,8 +37,8 @@ from azlab.learning.run_folder import BRING_BACK, RunFolder
 from azlab.learning.schedules import linear
 from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
 from azlab.learning.window import Window
+from azlab.machine import cores
 from azlab.nets.kinds import is_torch, new_net
-from azlab.nets.threads import cores
 from azlab.search.evaluators import RestEvaluator, refresh
 
 # Called as progress(what is being done, steps done, steps in all); after an iteration as

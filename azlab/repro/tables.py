@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from azlab.errors import AzlabError
-from azlab.files import root, write_aside
+from azlab.files import checkout, write_aside
 from azlab.repro import experiments, report, results
 from azlab.repro.rows import counts_line
 
@@ -57,7 +57,7 @@ def with_tables(text: str) -> str:
 
 def files() -> list[Path]:
     """The files that may have marks."""
-    return [file for place in PLACES for file in sorted(root().glob(place))]
+    return [file for place in PLACES for file in sorted(checkout("Pages with tables are").glob(place))]
 
 
 def main() -> int:

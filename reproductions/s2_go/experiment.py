@@ -8,10 +8,10 @@ import numpy as np
 import azlab
 from azlab.arena import match
 from azlab.arena.results import MatchResult
-from azlab.doctor import find_program
 from azlab.games.game import Game, Position
 from azlab.learning import MonteCarloControl, TableAgent, TableHistory
 from azlab.learning.tabular import own_result
+from azlab.machine import find_program
 from azlab.repro import Recorder
 from azlab_reproductions.s2_go.oddities import AnswersPasses, result_or_the_one_before
 

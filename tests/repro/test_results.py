@@ -5,7 +5,7 @@ import json
 import pytest
 
 from azlab.errors import AzlabError
-from azlab.files import root
+from azlab.files import reproductions_folder
 from azlab.repro import claims, experiments, results
 from azlab.repro.rows import section
 
@@ -31,7 +31,7 @@ def ours(toy, *given):
 
 
 def test_every_committed_result_is_complete_and_names_claims_that_exist():
-    for file in sorted((root() / "reproductions").glob("*/results/*")):
+    for file in sorted(reproductions_folder().glob("*/results/*")):
         kept = results.read(file)
         assert f"{kept.source.split('_')[0]}.{file.name}" == f"{kept.run_id}.json" and file.parent.parent.name == kept.source, (
             file
