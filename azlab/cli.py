@@ -148,22 +148,19 @@ def _match(args: argparse.Namespace) -> int:
 
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:
-    reproduce = commands.add_parser("reproduce", help="run the notebooks that check the sources' claims, and report")
+    reproduce = commands.add_parser("reproduce", help="run the experiments that check the sources' claims, and report")
     reproduce.add_argument(
-        "what", nargs="*", metavar="SOURCE", help="s1, s1_value_generations or a notebook's name (default: all)"
+        "what", nargs="*", metavar="WHAT", help="a source (s1), an experiment (s1.tictactoe) or a notebook (default: all)"
     )
     reproduce.add_argument("--profile", choices=["smoke", "laptop", "paper"], help="how large to run (default: smoke)")
     reproduce.add_argument("--seed", type=_seed, help="of everything random (default: 0)")
-    reproduce.add_argument(
-        "--part", action="append", default=[], metavar="NAME", help="only this part of a notebook that has parts"
-    )
     reproduce.add_argument("--out", metavar="DIR", help="folder of the run (default: a new one in runs/)")
     reproduce.add_argument("--resume", action="store_true", help="go on with the run in --out, or with the newest unfinished one")
     reproduce.add_argument(
         "--estimate", action="store_true", help="time a few steps, say how long the profile would take, and stop"
     )
     reproduce.add_argument("--keep", action="store_true", help="keep the results in reproductions/, to be committed")
-    reproduce.add_argument("--list", action="store_true", help="list sources, notebooks and profiles, and stop")
+    reproduce.add_argument("--list", action="store_true", help="list sources, experiments and profiles, and stop")
     reproduce.set_defaults(run=_reproduce)
     report = commands.add_parser(
         "report", help="write the page that puts the sources' numbers beside ours, without running anything"

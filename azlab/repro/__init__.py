@@ -1,5 +1,6 @@
 """Reproductions: what a source claimed, what comes out here."""
 
-from azlab.repro.record import Recorder, recorder
+from azlab.repro.perform import result
+from azlab.repro.record import Recorder
 
-__all__ = ["Recorder", "recorder"]
+__all__ = ["Recorder", "result"]

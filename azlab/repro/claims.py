@@ -6,7 +6,7 @@
     [[group]]                                          # claims that share keys; a claim may override any of them
     where = "Task 1, game result"
     profile = "laptop"
-    notebook = "04_value_generations"
+    experiment = "tictactoe"
     tolerance = 0.02
     claims = [
         { id = "s1.tictactoe.black.wins", metric = "share of 384 lines won as black", value = 0.9896 },
@@ -23,7 +23,7 @@ Keys of a claim:
                 table = { file = "s3_training_curve.csv", value = "loss", x = "epoch" }
     unit        behind the numbers, e.g. "%"
     profile     the smallest profile at which the claim is checked: smoke, laptop or paper
-    notebook    the notebook that checks it
+    experiment  the experiment of this source that checks it
     unchecked   instead of a criterion: why it cannot be checked here
 
 and one criterion, except for text, true and false, which have to be equal:
@@ -61,7 +61,7 @@ class Claim:
     x: list | None = None
     unit: str = ""
     profile: str = ""
-    notebook: str = ""
+    experiment: str = ""
     unchecked: str = ""
     tolerance: float | None = None
     relative: float | None = None
@@ -75,7 +75,7 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What a notebook has to record for it: number, text, truth, list, table or curve."""
+        """What an experiment has to record for it: number, text, truth, list, table or curve."""
         if self.is_curve:
             return "curve"
         kinds: dict[type, str] = {bool: "truth", str: "text", list: "list", dict: "table"}
@@ -156,7 +156,7 @@ def _claim(keys: dict[str, Any], file: Path) -> Claim:
     _only(keys, [field.name for field in fields(Claim)], place)
     _need(keys, ("id", "where", "metric"), place)
     claim = Claim(**keys)
-    for name in ("id", "where", "metric", "unit", "profile", "notebook", "unchecked", "direction", "than"):
+    for name in ("id", "where", "metric", "unit", "profile", "experiment", "unchecked", "direction", "than"):
         if not isinstance(getattr(claim, name), str):
             _complain(place, f"{name} has to be text")
     if not is_name(claim.id):
@@ -167,8 +167,8 @@ def _claim(keys: dict[str, Any], file: Path) -> Claim:
     _check_criterion(claim, place)
     if claim.profile not in PROFILES:
         _complain(place, f"profile has to be one of {', '.join(PROFILES)}, not {claim.profile!r}")
-    if not claim.notebook:
-        _complain(place, "it names no notebook; a claim that cannot be checked here says so with `unchecked`")
+    if not claim.experiment:
+        _complain(place, "it names no experiment; a claim that cannot be checked here says so with `unchecked`")
     return claim
 
 

@@ -4,19 +4,22 @@ import argparse
 import datetime
 import sys
 import tempfile
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from azlab.errors import AzlabError
-from azlab.repro import profiles, results
+from azlab.repro import experiments, results, runner
+from azlab.repro.runner import Run
 from azlab.repro.sources import PROFILES, source_names
+from azlab.show.progress import Progress
+from azlab.watching import watcher
 
-if TYPE_CHECKING:  # papermill takes a second to import, so the runner is imported where something is run
-    from azlab.repro.runner import Run
+PATIENCE = 30.0  # seconds between two lines on how far a part is, where nobody watches
 
 
 def reproduce(args: argparse.Namespace) -> int:
-    """Run notebooks, then report. Exit code 0 if all went through, 1 if one failed."""
+    """Run experiments and show them in their notebooks, then report. Exit code 0 if all went through, 1 if one failed."""
     if args.list:
         return _list()
     profile = args.profile or "smoke"
@@ -25,28 +28,24 @@ def reproduce(args: argparse.Namespace) -> int:
     run = _resumed(args) if args.resume else _started(args, profile)
     if isinstance(run, int):
         return run
-    from azlab.repro import runner
-
     with runner.held(run.folder):
         if args.resume:
             run = runner.old_run(run.folder)  # as a process left it that may have ended just now
         return _go(run, args.keep)
 
 
-def _go(run: "Run", keep: bool) -> int:
-    from azlab.repro import runner
-
+def _go(run: Run, keep: bool) -> int:
     print(f"The run is in {run.folder}. Ctrl-C stops it; `azlab reproduce --resume --out {run.folder}` goes on.", flush=True)
     cells = _CellLine()
     try:
-        runner.go(run, cells.line, cells)
+        runner.go(run, cells.line, cells, PartLine)
     except KeyboardInterrupt:
         cells.clear()
         print(f"Stopped. `azlab reproduce --resume --out {run.folder}` goes on.", file=sys.stderr)
         return 130
     complete = _write_report(run.folder, [run.folder])
     if run.failed:
-        print(f"{len(run.failed)} of {len(run.steps)} notebooks failed: {', '.join(step.notebook for step in run.failed)}.")
+        print(f"{len(run.failed)} of {len(run.steps)} steps failed: {', '.join(step.name for step in run.failed)}.")
     for result in runner.results_of(run) if keep else ():
         print(f"Kept: {result.keep()}")
     return 0 if complete and not run.failed else 1
@@ -72,24 +71,20 @@ def _write_report(folder: Path, runs: list[Path]) -> bool:
     return not content.faults
 
 
-def _started(args: argparse.Namespace, profile: str) -> "Run | int":
-    """A new run; an exit code when no notebook is written for what was asked, which is only reported then."""
-    notebooks, empty = profiles.select(args.what)
+def _started(args: argparse.Namespace, profile: str) -> Run | int:
+    """A new run; an exit code when there is no experiment for what was asked, which is only reported then."""
+    chosen, empty = experiments.select(args.what)
     for source in empty:
-        print(f"{source}: no notebook yet; its claims count as not run.")
-    if not notebooks:
+        print(f"{source}: no experiment yet; its claims count as not run.")
+    if not chosen:
         return 0 if _write_report(Path(args.out or "runs/report"), []) else 1
-    from azlab.repro import runner
-
     if args.out:
-        return runner.new_run(notebooks, profile, args.seed or 0, Path(args.out), args.part)
+        return runner.new_run(chosen, profile, args.seed or 0, Path(args.out))
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-    return runner.new_run(notebooks, profile, args.seed or 0, Path("runs") / f"{stamp}-{profile}", args.part)
+    return runner.new_run(chosen, profile, args.seed or 0, Path("runs") / f"{stamp}-{profile}")
 
 
-def _resumed(args: argparse.Namespace) -> "Run":
-    from azlab.repro import runner
-
+def _resumed(args: argparse.Namespace) -> Run:
     passed_over = lambda line: print(line, file=sys.stderr)  # noqa: E731
     run = runner.old_run(Path(args.out)) if args.out else runner.newest_unfinished(Path("runs"), passed_over)
     if args.profile not in (None, run.profile) or args.seed not in (None, run.seed):
@@ -97,48 +92,57 @@ def _resumed(args: argparse.Namespace) -> "Run":
             f"The run in {run.folder} is at profile {run.profile} with seed {run.seed}, and goes on so: "
             "leave out --profile and --seed."
         )
-    if args.part and any(step.parts != args.part for step in run.steps):
-        raise AzlabError(f"The run in {run.folder} is of other parts: name none to go on with it.")
     if args.what:
-        wanted = {one.notebook for one in profiles.select(args.what)[0]}
-        if wanted != {step.notebook for step in run.steps}:
-            raise AzlabError(f"The run in {run.folder} is of other notebooks: name none to go on with it.")
+        wanted = {one.id for one in experiments.select(args.what)[0]}
+        if wanted != {step.name for step in run.experiments}:
+            raise AzlabError(f"The run in {run.folder} is of other experiments: name none to go on with it.")
     return run
 
 
 def _list() -> int:
     for source in source_names():
         print(source)
-        notebooks = profiles.load(source)
-        for one in notebooks:
-            state = ", ".join(name for name in PROFILES if name in one.parameters) if one.path.exists() else "not written yet"
-            print(f"  {one.notebook}: {state}")
-        if not notebooks:
-            print("  no notebook yet")
+        found = experiments.load(source)
+        for one in found:
+            scales = ", ".join(name for name in PROFILES if name in one.settings)
+            print(f"  {one.id}: {scales} ({one.notebook})")
+        if not found:
+            print("  no experiment yet")
     return 0
 
 
 def _estimate(what: list[str], profile: str) -> int:
-    """Time smoke and probe runs of each notebook and say how long the profile would take here."""
-    from azlab.repro import runner
-
-    notebooks, empty = profiles.select(what)
+    """Time smoke and probe runs of each experiment and say how long the profile would take here."""
+    chosen, empty = experiments.select(what)
     for source in empty:
-        print(f"{source}: no notebook yet.")
+        print(f"{source}: no experiment yet.")
     total, code = 0.0, 0
     with tempfile.TemporaryDirectory(prefix="azlab-") as folder:
-        for one in notebooks:
-            cells = _CellLine()
+        for one in chosen:
             try:
-                seconds = runner.estimate(one, profile, Path(folder), cells)
+                seconds = runner.estimate(one, profile, Path(folder), PartLine)
             except AzlabError as error:
-                cells.line(str(error))
+                print(error, flush=True)
                 code = 1
                 continue
             total += seconds
-            cells.line(f"{one.notebook} at {profile}: about {results.duration(seconds)} here ({seconds / 3600:.2f} hours)")
+            print(f"{one.id} at {profile}: about {results.duration(seconds)} here ({seconds / 3600:.2f} hours)", flush=True)
     print(f"Together about {results.duration(total)} ({total / 3600:.2f} hours). Nothing has been kept.")
     return code
+
+
+class PartLine(Progress):
+    """How far a part of an experiment is: a bar on a terminal; elsewhere, in a log, a line twice a minute and one at the end."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(f"  {label}")
+        self._told = time.monotonic()
+
+    def __call__(self, *report: Any, **facts: Any) -> None:
+        super().__call__(*report, **facts)
+        if not watcher() and time.monotonic() - self._told >= PATIENCE:
+            self._told = time.monotonic()
+            print(self.line, flush=True)
 
 
 class _CellLine:

@@ -1,9 +1,10 @@
 """Runs one notebook with papermill in a folder of its own: executed notebook, log, figures."""
 
+import ast
 import base64
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,13 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 
 import azlab
-from azlab.repro.profiles import PART
+from azlab.errors import AzlabError
 
 PACKAGE_FOLDER = str(Path(azlab.__file__).resolve().parents[1])
 EXECUTED, LOG, FIGURES = "notebook.ipynb", "log.txt", "figures"
 # ipykernel writes this at every start of a kernel; it tells a reader of the log nothing about the notebook
 KERNEL_NOISE = re.compile(r"^.*Kernel is running over TCP without encryption.*\n?", re.MULTILINE)
 OnCell = Callable[[int, int, str], None]  # (number of the cell from 1, code cells in all, first line of its code)
-
-
-class NotebookFailed(Exception):
-    """A cell raised an error; the message is the error's own last line and the cell's number."""
 
 
 class LoggedKernel(AsyncKernelManager):
@@ -53,10 +50,8 @@ class Engine(NBClientEngine):
         kernel_name: str,
         log_file: Path,
         on_cell: OnCell | None = None,
-        parts: Sequence[str] = (),
         **kwargs: Any,
     ) -> Any:
-        _skip_other_parts(nb_man.nb, parts)
         code_cells = [index for index, cell in enumerate(nb_man.nb.cells) if cell.cell_type == "code"]
         start = nb_man.cell_start
 
@@ -76,20 +71,11 @@ class Engine(NBClientEngine):
 papermill_engines.register("azlab", Engine)
 
 
-def _skip_other_parts(notebook: Any, parts: Sequence[str]) -> None:
-    """Leave out the cells that belong to other parts than these; no parts mean all."""
-    for cell in notebook.cells if parts else []:
-        own = {tag.removeprefix(PART) for tag in cell.metadata.get("tags", []) if tag.startswith(PART)}
-        if own and not own & set(parts):
-            cell.metadata["tags"] = [*cell.metadata["tags"], "skip-execution"]  # nbclient's word
-            cell["outputs"] = []
-
-
-def execute(
-    notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: OnCell | None = None, parts: Sequence[str] = ()
-) -> None:
-    """Run `notebook` with `parameters`, or only some parts of it; raise NotebookFailed if a cell does. What is in `folder` stays,
-    so that trainings go on from their files there."""
+def execute(notebook: Path, folder: Path, parameters: dict[str, Any], on_cell: OnCell | None = None) -> None:
+    """Run `notebook` with `parameters`, which it has to declare; a cell that raises an error ends it with a sentence."""
+    lacking = set(parameters) - set(declared_parameters(notebook))
+    if lacking:  # papermill would only warn
+        raise AzlabError(f"{notebook.name} has no parameter {sorted(lacking)[0]!r}; CONTRIBUTING.md says which a notebook has.")
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / LOG
     log.write_text("", encoding="utf-8")
@@ -99,14 +85,40 @@ def execute(
                 str(notebook), str(folder / EXECUTED), parameters, engine_name="azlab", kernel_name="python3", language="python",
                 cwd=str(notebook.parent), progress_bar=False,
                 stdout_file=stream, stderr_file=stream, start_timeout=120, log_file=log, on_cell=on_cell,
-                parts=parts,
             )  # fmt: skip
     except papermill.PapermillExecutionError as error:
-        raise NotebookFailed(f"cell {error.exec_count}: {error.ename}: {_plain(error.evalue)}") from None
+        raise AzlabError(f"cell {error.exec_count}: {error.ename}: {_plain(error.evalue)} (see {log})") from None
+    except RuntimeError as error:  # the kernel died, or did not start
+        raise AzlabError(f"{_plain(str(error))} (see {log})") from None
     finally:
         _clean(log)
         if (folder / EXECUTED).exists():
             _save_figures(folder)
+
+
+def read_notebook(path: Path) -> Any:
+    """A notebook of the checkout as nbformat has it."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except (OSError, ValueError, nbformat.ValidationError, AttributeError, KeyError, TypeError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:100]
+        raise AzlabError(f"{path} cannot be read as a notebook ({reason}). Restore it with git.") from None
+
+
+def declared_parameters(path: Path) -> list[str]:
+    """The parameters that a notebook declares in its cell tagged `parameters`."""
+    cells = [cell for cell in read_notebook(path).cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(cells) != 1:
+        raise AzlabError(
+            f"{path.name} needs one cell tagged `parameters` and has {len(cells)}; CONTRIBUTING.md says what belongs there."
+        )
+    try:
+        lines = ast.parse(cells[0].source).body
+    except (SyntaxError, ValueError) as error:
+        raise AzlabError(f"{path.name}: the cell tagged `parameters` is not Python ({error}).") from None
+    annotated = [line.target for line in lines if isinstance(line, ast.AnnAssign)]
+    plain = [target for line in lines if isinstance(line, ast.Assign) for target in line.targets]
+    return [target.id for target in (*annotated, *plain) if isinstance(target, ast.Name)]
 
 
 def _plain(text: str) -> str:

@@ -1,13 +1,13 @@
-"""What a notebook calls to hand over its measurements.
+"""What an experiment calls to hand over what it measured.
 
-    record = azlab.repro.recorder("s1_value_generations", profile, out)
-    record("s1.tictactoe.black.losses", 0.0)
+    record("s1.tictactoe.black.losses", 0.0)                                    # the value of a claim
     record("s1.tictactoe.black.wins", 0.989, spread=0.004, runs=3, note="mean of 3 networks")
-    record.curve("s2.tabular.2x2.values", games, values)
-    record.folder        # where trainings keep their files: the run's own folder, so that a resumed run finds them
+    record.curve("s2.tabular.2x2.change", games, changes)                       # a curve of a claim
+    record.data("first moves", {"centre": values})                              # what a figure or a table of the notebook needs
+    record.folder                                                               # where its trainings keep their files
+    with record.progress("2x2") as report: ...                                  # says how far it is
 
-Opened by hand, without a runner (`out` is empty), everything works the same, but nothing is written: `folder` is then a temporary
-folder that goes when the kernel does.
+All of it is written at once, so a run that is killed leaves what it had; what becomes of it, `results` says.
 """
 
 import itertools
@@ -15,37 +15,46 @@ import json
 import math
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from azlab.errors import AzlabError, one_of
+from azlab.errors import AzlabError, one_of, whole_number
 from azlab.files import write_aside
 from azlab.repro import claims
+from azlab.repro.reading import is_text
 from azlab.repro.sources import PROFILES
+from azlab.show.progress import Progress
 
-METRICS = "metrics.json"
+METRICS, WORK = "metrics.json", "work"
 
 
 class Recorder:
-    """Measurements of one notebook by claim id; see the top of this file."""
+    """Measurements of one experiment by claim id, and data for its notebook; see the top of this file.
 
-    def __init__(self, source: str, profile: str, out: str = "") -> None:
+    out: the folder of the experiment in a run; without one nothing is written, and `folder` is a temporary one
+    progress: makes what shows the progress of a part, by its label
+    """
+
+    def __init__(
+        self, source: str, profile: str, seed: int = 0, out: str | Path = "", progress: Callable[[str], Progress] = Progress
+    ) -> None:
         one_of("profile", profile, PROFILES)
         self.source = claims.load(source)
-        self.profile = profile
+        self.profile, self.seed, self.progress = profile, whole_number("seed", seed, 0, 2**62), progress
         self.claims: dict[str, dict[str, Any]] = {}
         self.curves: dict[str, list[dict[str, Any]]] = {}
+        self.kept: dict[str, Any] = {}
         self._out = Path(out) if out else None
         self._temporary: tempfile.TemporaryDirectory | None = None
 
     @property
     def folder(self) -> Path:
-        """A folder for the notebook's own files; it is kept only when a runner gave `out`."""
+        """The experiment's own folder. A run that goes on finds there what it left."""
         if self._out is not None:
-            folder = self._out / "work"
+            folder = self._out / WORK
             folder.mkdir(parents=True, exist_ok=True)
             return folder
         if self._temporary is None:
@@ -88,20 +97,21 @@ class Recorder:
         self.curves[claim_id] = [*others, {"label": label, "x": [a for a, _ in points], "y": [b for _, b in points]}]
         self._write()
 
+    def data(self, name: str, value: Any, digits: int = 4) -> None:
+        """Keep numbers, text, lists and tables for the notebook; fractions are rounded to so many digits that count."""
+        if not is_text(name) or not name:
+            raise AzlabError(f"Data of an experiment have a name, not {name!r}.")
+        self.kept[name] = _plain(value, whole_number("digits", digits, 1, 17))
+        self._write()
+
     def _write(self) -> None:
         if self._out is not None:
             self._out.mkdir(parents=True, exist_ok=True)
-            content = {"source": self.source.name, "profile": self.profile, "claims": self.claims, "curves": self.curves}
+            content = {"source": self.source.name, "claims": self.claims, "curves": self.curves, "data": self.kept}
             write_json(self._out / METRICS, content)
 
     def __repr__(self) -> str:
-        where = "written by the runner" if self._out else "nothing is written, since no runner started this notebook"
-        return f"<recorder of {self.source.name} at profile {self.profile}: {len(self.claims)} values, {where}>"
-
-
-def recorder(source: str, profile: str, out: str = "") -> Recorder:
-    """The recorder of a notebook: `source` is s1 or the folder's name, `profile` and `out` are the notebook's parameters."""
-    return Recorder(source, profile, out)
+        return f"<recorder of {self.source.name} at profile {self.profile}, seed {self.seed}: {len(self.claims)} values>"
 
 
 def write_json(file: Path, content: Any) -> None:
@@ -111,18 +121,18 @@ def write_json(file: Path, content: Any) -> None:
     write_aside(file, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, digits: int = 17) -> Any:
     """numpy's numbers and arrays as Python's; a number that is not finite becomes None, which no criterion accepts."""
     if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
+        return {str(key): _plain(part, digits) for key, part in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _plain(value.tolist(), digits)
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [_plain(part, digits) for part in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
     if value is None or isinstance(value, str | bool | int):
         return value
     raise AzlabError(f"A measured value is a number, text, truth, list or table, not {type(value).__name__}.")

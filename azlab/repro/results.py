@@ -1,7 +1,7 @@
-"""Results of notebooks: one JSON file for each notebook, profile and seed (and parts, if only some were run).
+"""Results of experiments: one JSON file for each experiment, profile and seed.
 
-A run leaves `result.json` in the notebook's folder. Those worth keeping are committed as
-`reproductions/<source>/results/<notebook>-<profile>-seed<k>.json`, with `-<part>` after the seed for parts. Fields: see `Result`.
+A run leaves `result.json` in the experiment's folder. Those worth keeping are committed as
+`reproductions/<source>/results/<experiment>-<profile>-seed<k>.json`. Fields: see `Result`.
 """
 
 import dataclasses
@@ -9,7 +9,6 @@ import datetime
 import itertools
 import os
 import platform
-import re
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,35 +25,44 @@ from azlab.repro.record import write_json
 from azlab.repro.sources import PROFILES, source_folder, source_names
 from azlab.repro.verdict import Measured
 
-REMEDY = "Restore it with git or from a copy, or remove it and run its notebook again."
+REMEDY = "Restore it with git or from a copy, or remove it and run its experiment again."
+RESULT = "result.json"
 PACKAGES = ("numpy", "numba", "torch", "tensorflow", "keras")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one run of one notebook measured, and how it was run."""
+    """What one run of one experiment found, and how it was run."""
 
     source: str
-    notebook: str
+    experiment: str
     profile: str
     seed: int
     command: str  # gives this result again
-    parameters: dict[str, Any]
+    settings: dict[str, Any]
     started: str  # UTC, ISO 8601
     seconds: float
     machine: dict[str, Any]
     versions: dict[str, str]
     claims: dict[str, dict[str, Any]]  # by id: value, and spread, runs, note where there are
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by id: label, x, y of each
+    data: dict[str, Any] = field(default_factory=dict)  # by name: what the notebook's figures and tables need
 
     @property
     def run_id(self) -> str:
-        """Its name in the report and among the committed ones; a run of some parts does not stand for the whole notebook."""
-        return "-".join([self.notebook, self.profile, f"seed{self.seed}", *self.parts])
+        """Its name in the report."""
+        return f"{self.source.split('_')[0]}.{self.experiment}-{self.profile}-seed{self.seed}"
 
-    @property
-    def parts(self) -> list[str]:
-        return re.findall(r"--part (\S+)", self.command)
+    def value(self, claim_id: str) -> Any:
+        """What was measured for a claim."""
+        if claim_id not in self.claims:
+            raise AzlabError(f"{self.run_id} has nothing for {claim_id!r}; it has {', '.join(self.claims) or 'no claim'}.")
+        return self.claims[claim_id]["value"]
+
+    def __str__(self) -> str:
+        cores = f" on {self.machine['cores']} cores" if self.machine.get("cores") else ""
+        processor = self.machine.get("processor", "unknown")
+        return f"{self.command}: {self.started[:10]}, {duration(self.seconds)}{cores} ({processor})"
 
     def write(self, file: Path) -> Path:
         write_json(file, dataclasses.asdict(self))
@@ -62,7 +70,7 @@ class Result:
 
     def keep(self) -> Path:
         """Write it among the results that are committed."""
-        return self.write(source_folder(self.source) / "results" / f"{self.run_id}.json")
+        return self.write(source_folder(self.source) / "results" / f"{self.run_id.partition('.')[2]}.json")
 
 
 def read(file: Path) -> Result:
@@ -72,21 +80,18 @@ def read(file: Path) -> Result:
     if set(content) != names:
         refuse(file, f"it is not a result; missing or unknown: {', '.join(sorted(names ^ set(content)))}", REMEDY)
     checks = {
-        "source": is_name(content["source"]), "notebook": is_name(content["notebook"]),
+        "source": is_name(content["source"]), "experiment": is_name(content["experiment"]),
         "profile": content["profile"] in PROFILES, "seed": is_whole(content["seed"]), "command": is_text(content["command"]),
-        "parameters": isinstance(content["parameters"], dict), "started": is_time(content["started"]),
+        "settings": isinstance(content["settings"], dict), "started": is_time(content["started"]),
         "seconds": is_number(content["seconds"]) and content["seconds"] >= 0,
         "machine": _holds(content["machine"], lambda fact: fact is None or isinstance(fact, str) or is_number(fact)),
-        "versions": _holds(content["versions"], is_text),
+        "versions": _holds(content["versions"], is_text), "data": isinstance(content["data"], dict),
     }  # fmt: skip
     for name, good in checks.items():
         if not good:
             refuse(file, f"{name} cannot be {_short(content[name])}", REMEDY)
     check_measured(content["claims"], content["curves"], file, REMEDY)
-    result = Result(**content)
-    if not all(is_name(part) for part in result.parts):
-        refuse(file, f"its command names parts that cannot be: {_short(result.parts)}", REMEDY)
-    return result
+    return Result(**content)
 
 
 def check_measured(claims: Any, curves: Any, place: object, remedy: str) -> None:
@@ -149,11 +154,22 @@ def committed() -> list[Result]:
     return [read(file) for file in committed_files()]
 
 
+def kept(source: str, experiment: str, seed: int) -> Result:
+    """The committed result of an experiment at its largest profile: that of the seed, or of the lowest one there is."""
+    folder = source_folder(source) / "results"
+    found = [read(file) for file in sorted(folder.glob(f"{experiment}-*-seed*.json"))]
+    found = [one for one in found if one.experiment == experiment]
+    if not found:
+        name = f"{source.split('_')[0]}.{experiment}"
+        raise AzlabError(f"No result of {name} is kept yet: `azlab reproduce {name} --profile laptop --keep` makes one.")
+    return min(found, key=lambda one: (-PROFILES.index(one.profile), one.seed != seed, one.seed))
+
+
 def files_of_run(folder: Path) -> list[Path]:
     """The result files in the folder of a run."""
     if not os.path.isfile(folder / "run.json"):
         raise AzlabError(f"{folder} is not the folder of a run: it has no run.json.")
-    return sorted(folder.glob("*/result.json"))
+    return sorted(folder.glob(f"*/{RESULT}"))
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,6 @@ def _picture(claim: Claim, one: Ours | None) -> str:
 
 
 def all_runs(sections: Sequence[Section]) -> list[Result]:
-    """Every result that some row rests on, once, by notebook, profile and seed."""
+    """Every result that some row rests on, once, by source, experiment, profile and seed."""
     by_id = {result.run_id: result for one in sections for row in one.rows for result in row.runs}
-    return sorted(by_id.values(), key=lambda result: (result.notebook, PROFILES.index(result.profile), result.seed))
+    return sorted(by_id.values(), key=lambda one: (one.source, one.experiment, PROFILES.index(one.profile), one.seed))

@@ -78,8 +78,8 @@ def state(board):
     return board.get_attribute("data-state")
 
 
-# Clicks what has a label and waits for the picture that answers this click; the time between both is what a person notices. Other
-# pictures may come in between, an oracle's evaluation for one, and may replace what is to be clicked: so the board finds it itself.
+# Clicks what has a label and waits for the picture that answers this click; the time between both is what a person notices.
+# Other pictures may come in between, an oracle's evaluation for one, and may replace what is to be clicked: the board finds it.
 CLICK = """(board, label) => new Promise((resolve) => {
   const named = (element) => (element.getAttribute("aria-label") ?? element.textContent.trim()) === label;
   const attempt = () => {
