@@ -85,16 +85,13 @@ def told_by_lines(exact: Any, sets: np.ndarray, results: np.ndarray) -> float:
 
 def _training_boards(record: Recorder, exact: Any, data_player: str) -> None:
     """Count the boards of 500 games, and how many of a test set were seen in training; and who wins these games."""
-    seed, players = record.seed, []
-    for number in (0, 1):
-        is_search = data_player != "random"  # only a search is worth keeping
-        file = record.folder / f"data_player_{number}.jsonl"
-        players.append(Kept(data_player, seed + number, file) if is_search else azlab.agent(data_player, seed + number))
+    seed = record.seed
+    one, other = (_data_player(record, data_player, number) for number in (0, 1))
     with record.progress(f"{GAMES} games") as report:
-        played = match(*players, GAMES, BOXES, openings=0, seed=seed, progress=report)
+        played = match(one, other, GAMES, BOXES, openings=0, seed=seed, progress=report)
     drawn = np.zeros((GAMES, LINES, LINES), bool)  # game, ply, line
-    for number, one in enumerate(played.records):
-        for ply, move in enumerate(one.moves[:-1]):
+    for number, finished in enumerate(played.records):
+        for ply, move in enumerate(finished.moves[:-1]):
             drawn[number, ply + 1 :, BOXES.action(move)] = True
     copies = np.stack([symmetry.on_actions(drawn) for symmetry in BOXES.symmetries], axis=2)  # game, ply, form, line
     for games in (100, 200, 500):
@@ -106,12 +103,19 @@ def _training_boards(record: Recorder, exact: Any, data_player: str) -> None:
     seen = {"all boards shuffled, as in S3": seen_before(shuffled), "whole games kept apart": seen_before(smallest)}
     different = {"different": len(np.unique(codes)), "up to symmetry": len(np.unique(smallest))}
     record.data("boards", {"player": data_player, "boards": codes.size, **different, "seen before": seen})
-    finished = BOXES.playout(BOXES.new_states(100_000), seed)
-    second = {"random": [float((finished["result"] < 0).mean()), len(finished)]}
+    ends = BOXES.playout(BOXES.new_states(100_000), seed)
+    second = {"random": [float((ends["result"] < 0).mean()), len(ends)]}
     second["perfect"] = [1.0 if exact.value(BOXES.start()) < 0 else 0.0, 1]
     if data_player != "random":
-        second[data_player] = [float(np.mean([one.result < 0 for one in played.records])), GAMES]
+        second[data_player] = [float(np.mean([finished.result < 0 for finished in played.records])), GAMES]
     record.data("second player wins", second)  # the share, and of how many games
+
+
+def _data_player(record: Recorder, name: str, number: int) -> Any:
+    """One of the two players of these games. Moves of a search are kept: the source's take hours."""
+    if name == "random":
+        return azlab.agent(name, record.seed + number)
+    return Kept(name, record.seed + number, record.folder / f"data_player_{number}.jsonl")
 
 
 def seen_before(codes: np.ndarray) -> float:
@@ -123,7 +127,8 @@ def seen_before(codes: np.ndarray) -> float:
 def _margins(record: Recorder, exact: Any) -> None:
     """The margins of small boards under perfect play, and of all first lines on 3x3."""
     found = {}
-    for size in record.source.claim("s3.exact.small").value:
+    published: Any = record.source.claim("s3.exact.small").value
+    for size in published:
         small = azlab.game("dots_and_boxes", rows=int(size[0]), cols=int(size[2]))
         found[size] = azlab.oracle(small).value(small.start())
     record("s3.exact.small", found)
@@ -248,11 +253,28 @@ def with_interval(numbers: np.ndarray, is_share: bool) -> list[float]:
 
 
 def _simple_players(record: Recorder, exact: Any, exam_positions: int, match_games: int) -> None:
-    """Six players in two exams, and in games against the perfect player."""
-    seed, rng = record.seed, np.random.default_rng(record.seed)
-    exams = {name: positions_of_games(exact, mistakes, exam_positions, rng) for name, mistakes in EXAMS.items()}
-    players: list[Any] = [azlab.agent("random", seed), Greedy(seed)]
-    players += [azlab.agent(name, seed) for name in ("minimax:2", "minimax:4", "uct:200", "uct:1000")]
+    """Six players in two exams, and then in games against the perfect player."""
+    players: list[Any] = [azlab.agent("random", record.seed), Greedy(record.seed)]
+    players += [azlab.agent(name, record.seed) for name in ("minimax:2", "minimax:4", "uct:200", "uct:1000")]
+    _exams(record, exact, players, exam_positions)
+    against = {}
+    for player in players:
+        with record.progress(f"{player.name} against perfect") as report:
+            games = match(player, "perfect", match_games, BOXES, openings=0, seed=record.seed, progress=report).records
+        seats = {}
+        for seat, name in enumerate(("as first", "as second")):
+            won = np.array([one.final.state["boxes"][0] for one in games if one.players[seat] == player.name], int)
+            margins = won[:, seat] - won[:, 1 - seat]
+            seats[name] = {"margin": margins.mean(), "won": int((margins > 0).sum()), "games": len(margins)}
+        against[player.name] = seats
+    record.data("against perfect", against)
+
+
+def _exams(record: Recorder, exact: Any, players: list[Any], count: int) -> None:
+    """Each player's marks in positions of random and of good games."""
+    rng = np.random.default_rng(record.seed)
+    exams = {name: positions_of_games(exact, mistakes, count, rng) for name, mistakes in EXAMS.items()}
+    third = exams["good games"]["ply"] // 8
     marks: dict[str, dict] = {name: {} for name in exams}
     sizes, thirds = {}, {}
     with record.progress("exams") as report:
@@ -262,23 +284,9 @@ def _simple_players(record: Recorder, exact: Any, exam_positions: int, match_gam
                 sizes[name] = [int(np.count_nonzero(~np.isnan(found[question]))) for question in (0, 2)]
                 answers = zip(QUESTIONS.items(), found)
                 marks[name][player.name] = {what: with_interval(numbers, share) for (what, share), numbers in answers}
-            third = exams["good games"]["ply"] // 8
-            thirds[player.name] = [np.nanmean(found[1][third == k]) for k in range(3)]
+                if name == "good games":
+                    thirds[player.name] = [np.nanmean(found[1][third == k]) for k in range(3)]
             report(number, len(players))
     record.data("positions of exams", sizes)  # with something to decide: for the first two questions, and for the third
     record.data("exams", marks)  # mean and ends of the interval
     record.data("margin lost by thirds of good games", thirds)
-    against = {}
-    for player in players:
-        with record.progress(f"{player.name} against perfect") as report:
-            games = match(player, "perfect", match_games, BOXES, openings=0, seed=seed, progress=report).records
-        seats = {}
-        for seat, name in enumerate(("as first", "as second")):
-            margins = [
-                np.subtract(*one.final.state["boxes"][0].astype(int)) * (1 - 2 * seat)
-                for one in games
-                if one.players[seat] == player.name
-            ]
-            seats[name] = {"margin": np.mean(margins), "won": int(np.sum(np.array(margins) > 0)), "games": len(margins)}
-        against[player.name] = seats
-    record.data("against perfect", against)

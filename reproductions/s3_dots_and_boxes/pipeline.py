@@ -137,7 +137,7 @@ def _curve(record: Recorder, run: AlphaZero, games: int, epochs: int) -> None:
     else:
         found = _trained_by_epochs(record, run, games, epochs)
         write_json(file, found)
-    x = np.arange(1, epochs + 1)
+    x = list(range(1, epochs + 1))
     for short, name in LOSSES.items():
         record.curve(f"s3.curve.{short}", x, found["history"][name])
         record.curve(f"s3.curve.test{'' if short == 'loss' else '_' + short}", x, found["history"][f"val_{name}"])
