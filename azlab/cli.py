@@ -331,7 +331,7 @@ def _tested(args: argparse.Namespace) -> dict[str, Any]:
 
     from azlab.learning.evaluation import graded, graded_by_oracle, network_accuracy, own_positions, search_accuracy
     from azlab.learning.player import TrainedAgent
-    from azlab.nets.threads import cores
+    from azlab.machine import cores
 
     players = [TrainedAgent(args.folder, iteration=args.iteration, threads=1) for _ in range(cores())]
     nets = [player.evaluator for player in players]
@@ -402,7 +402,8 @@ def _data(args: argparse.Namespace) -> int:
         if args.name:
             raise AzlabError("`azlab data` lists all data sets; to get one, say `azlab data get NAME`.")
         for row in datasets.status():
-            print(f"{row.name:<30} {row.where:<8} {row.size / 1e6:6.1f} MB  {row.description}")
+            size = f"{row.size / 1e6:.1f} MB"
+            print(f"{row.name:<30} {row.where:<8} {size:>8}  {row.description} (licence: {row.licence})")
         return 0
     if not args.name:
         raise AzlabError("Say which data set to get; `azlab data` lists them.")

@@ -17,16 +17,12 @@ from importlib import metadata
 from pathlib import Path
 
 from azlab import amx
+from azlab.machine import PROGRAMS, cores, find_program, installed_version
 
 OLDEST_PYTHON = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent  # the checkout, or site-packages when azlab was installed as a wheel
 GIB = 2**30
 
-# program: (what it is for, Debian package, names it goes by)
-PROGRAMS = {
-    "gnugo": ("plays Go against our agents", "gnugo", ("gnugo",)),
-    "chromium": ("tests the widgets in a browser", "chromium", ("chromium", "chromium-browser", "google-chrome")),
-}
 # package: (what it is for, extra of azlab that brings it)
 OPTIONAL_PACKAGES = {
     "bitbully": ("perfect play in Connect 4", "solver"),
@@ -34,26 +30,6 @@ OPTIONAL_PACKAGES = {
     "open_spiel": ("OpenSpiel's games", "interop"),
     "pettingzoo": ("our games as environments of PettingZoo", "interop"),
 }
-
-
-def find_program(name: str) -> str | None:
-    """The path of one of PROGRAMS, or None. Debian's /usr/games is searched even if it is not on PATH."""
-    places = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/games"
-    found = (shutil.which(alias, path=places) for alias in PROGRAMS[name][2])
-    return next((path for path in found if path), None)
-
-
-def how_to_get(program: str) -> str:
-    """One sentence: which Debian package brings the program."""
-    purpose, package, _ = PROGRAMS[program]
-    return f"{program} ({purpose}) is not installed: on Debian and Ubuntu, apt install {package}."
-
-
-def installed_version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def required_packages() -> list[str]:
@@ -73,11 +49,6 @@ def tested_versions() -> dict[str, str]:
         return {}
     pins = (line.split("==") for line in constraints.read_text(encoding="utf-8").splitlines() if "==" in line[1:])
     return {pin[0].strip().lower(): pin[1].strip() for pin in pins if len(pin) == 2 and not pin[0].startswith("#")}
-
-
-def cores() -> int:
-    """Cores this process may use, which in a container can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memory() -> str:
@@ -196,7 +167,8 @@ def _full_disk(folder: Path) -> str:
 def optional_lines() -> list[str]:
     lines = []
     for name, (purpose, extra) in OPTIONAL_PACKAGES.items():
-        get_it = f'not installed ({purpose}): pip install -c constraints.txt -e ".[{extra}]"'
+        what = f'-c constraints.txt -e ".[{extra}]"' if (ROOT / "constraints.txt").exists() else f'"azlab[{extra}]"'
+        get_it = f"not installed ({purpose}): pip install {what}"
         lines.append(f"{name:<12} {installed_version(name) or get_it}")
     for name, (purpose, package, _) in PROGRAMS.items():
         lines.append(f"{name:<12} {find_program(name) or f'not installed ({purpose}): apt install {package}'}")

@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import io
 import os
 import re
 import sys
@@ -58,7 +59,7 @@ def ended(command: Callable[[], int], is_debugged: bool = False) -> int:
 def _print_anything() -> None:
     """Characters that the terminal cannot show, and names of files that are not UTF-8, are printed as escapes."""
     for stream, errors in ((sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace"), (sys.stdin, "replace")):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
 
 

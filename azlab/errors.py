@@ -3,7 +3,7 @@
 import ast
 import math
 import warnings
-from typing import Any
+from typing import Any, SupportsIndex
 
 
 class AzlabError(ValueError):
@@ -19,7 +19,7 @@ class IllegalMove(AzlabError):
 
 def whole_number(name: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`, else raise a sentence."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= int(value.__index__()) <= high:
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or not low <= int(value.__index__()) <= high:
         raise AzlabError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
     return int(value.__index__())
 

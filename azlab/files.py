@@ -1,4 +1,4 @@
-"""Where the checkout is, and files that are whole or not there: written aside and renamed. Nothing is ever unpickled."""
+"""Where reproductions, data and notebooks are; files that are whole or not there: written aside and renamed, never unpickled."""
 
 import errno
 import importlib
@@ -18,42 +18,69 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.intact import most_bytes, read_npz
 
+try:
+    import fcntl
+except ImportError:  # Windows, which has msvcrt instead
+    fcntl = None  # type: ignore[assignment]
 
-def root() -> Path:
-    """The checkout: the folder that holds `reproductions/`, `notebooks/` and `data/`.
 
-    The variable AZLAB_ROOT names another folder with the same parts, for reproductions of one's own.
-    """
-    folder = Path(os.environ.get("AZLAB_ROOT") or Path(__file__).resolve().parents[1]).resolve()
+REPRODUCTIONS = "azlab_reproductions"  # the package that `reproductions/` becomes where azlab is installed
+_HERE = Path(__file__).resolve().parents[1]  # the checkout, or the folder of installed packages
+
+
+def _root() -> Path | None:
+    """The folder with `reproductions/`, `data/` and `notebooks/`: what AZLAB_ROOT names, or the checkout; else None."""
+    named = os.environ.get("AZLAB_ROOT")
+    if not named:
+        return None if (_HERE / REPRODUCTIONS).is_dir() else _HERE
+    folder = Path(named).resolve()
     if not (folder / "reproductions").is_dir():
         raise AzlabError(
-            f"There is no folder `reproductions` in {folder}: reproductions and trained players are in a checkout of azlab. "
-            "Get one with git, or name it in the environment variable AZLAB_ROOT."
+            f"AZLAB_ROOT names {folder}, and there is no folder `reproductions` in it: correct or unset that variable."
         )
     return folder
 
 
+def checkout(what: str) -> Path:
+    """The checkout, or the folder that AZLAB_ROOT names; where there is none, a sentence that says: `what` only in a checkout."""
+    root = _root()
+    if root is None:
+        raise AzlabError(
+            f"{what} only in a checkout of azlab, and this one is an installed package: get a checkout with git, or name one in "
+            "the environment variable AZLAB_ROOT."
+        )
+    return root
+
+
+def reproductions_folder() -> Path:
+    """The folder with a folder for each source: `reproductions/`, or the installed package that was made of it."""
+    root = _root()
+    return _HERE / REPRODUCTIONS if root is None else root / "reproductions"
+
+
+def data_folder() -> Path:
+    """The folder with what ships: players, records of trainings, tables of the sources."""
+    root = _root()
+    return Path(__file__).resolve().parent / "data" if root is None else root / "data"
+
+
+def notebooks_folder() -> Path:
+    """The folder of the lessons, which is in a checkout alone."""
+    return checkout("Notebooks are") / "notebooks"
+
+
 def reproductions() -> ModuleType:
-    """The package `azlab_reproductions`: the folder `reproductions/` of a checkout or of AZLAB_ROOT, else the installed one."""
-    name = "azlab_reproductions"
-    if name not in sys.modules:
-        try:
-            folder = root() / "reproductions"
-        except AzlabError:
-            return importlib.import_module(name)
-        module = ModuleType(name, "What belongs to one source alone: claims, presets, programs, results.")
-        module.__path__ = [str(folder)]
-        sys.modules[name] = module
-    return sys.modules[name]
+    """The package `azlab_reproductions`, whatever its folder is called."""
+    if REPRODUCTIONS not in sys.modules:
+        module = ModuleType(REPRODUCTIONS, "What belongs to one source alone: claims, presets, programs, results.")
+        module.__path__ = [str(reproductions_folder())]
+        sys.modules[REPRODUCTIONS] = module
+    return sys.modules[REPRODUCTIONS]
 
 
 def reproduction_files(pattern: str) -> list[Path]:
-    """The files of all reproductions that match, e.g. "presets/*.toml"; none where no reproductions are installed."""
-    try:
-        places = reproductions().__path__
-    except ImportError:
-        return []
-    return sorted(path for place in places for path in Path(place).glob(f"*/{pattern}"))
+    """The files of all reproductions that match, e.g. "presets/*.toml"."""
+    return sorted(path for place in reproductions().__path__ for path in Path(place).glob(f"*/{pattern}"))
 
 
 def user_cache() -> Path | None:
@@ -109,11 +136,11 @@ def _write_and_rename(target: Path, old: os.stat_result | None, write: Callable[
         target.parent.mkdir(parents=True, exist_ok=True)
         write(aside)
         if old is not None:
-            with suppress(OSError):  # only root may give files away
+            with suppress(OSError, AttributeError):  # only root may give files away; Windows knows no such thing
                 os.chown(aside, old.st_uid, old.st_gid)
             with suppress(OSError):
                 os.chmod(aside, stat.S_IMODE(old.st_mode))
-        with aside.open("rb") as file:
+        with aside.open("r+b") as file:  # Windows brings to disk only what may be written
             os.fsync(file.fileno())
         aside.replace(target)
     finally:
@@ -177,13 +204,10 @@ def locked(folder: Path, taken: str) -> Iterator[None]:
 
 def _lock(handle: int, folder: Path, taken: str) -> None:
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
+        if fcntl is None:
+            msvcrt = importlib.import_module("msvcrt")
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         else:
-            import fcntl
-
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # flock's word and Windows's word for the same
         raise AzlabError(taken) from None

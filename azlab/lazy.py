@@ -1,8 +1,25 @@
-"""Packages whose parts are loaded when first asked for, because torch takes seconds to import and TensorFlow more."""
+"""What is loaded when first asked for: parts of packages, and what a lower layer asks of an upper one by a word.
+
+Packages are lazy because torch takes seconds to import and TensorFlow more. No module imports from a layer above its own
+(docs/architecture.md has the layers), so what a lower one has to ask of an upper one stands here, in one table.
+"""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+# what is asked for: where it is
+ABOVE = {
+    "the picture of a position": "azlab.show.board:draw",
+    "the page of an analysis": "azlab.show.analysis:as_html",
+    "an agent called az": "azlab.learning.player:trained_agent",
+}
+
+
+def above(what: str) -> Any:
+    """The function of an upper layer that ABOVE names; its module is loaded now."""
+    module, _, name = ABOVE[what].partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def lazily(

@@ -11,7 +11,7 @@ from typing import NoReturn
 import hypothesis
 import pytest
 
-from azlab import doctor
+from azlab import doctor, machine
 from azlab.files import reproductions
 
 reproductions()  # so that tests can import from azlab_reproductions in any checkout
@@ -25,15 +25,15 @@ class Need:
     """Skip a test that lacks something, with a sentence on how to get it; fail it where AZLAB_REQUIRE_ALL=1."""
 
     def __call__(self, program: str) -> str:
-        """The path of a program that `azlab.doctor.PROGRAMS` names."""
-        path = doctor.find_program(program)
+        """The path of a program that `azlab.machine.PROGRAMS` names."""
+        path = machine.find_program(program)
         if path is None:
-            self._without(doctor.how_to_get(program))
+            self._without(machine.how_to_get(program))
         return path
 
     def package(self, name: str):
         """An optional package, imported."""
-        if doctor.installed_version(name) is None:
+        if machine.installed_version(name) is None:
             extra = doctor.OPTIONAL_PACKAGES[name][1]
             self._without(f'{name} is not installed: pip install -c constraints.txt -e ".[{extra}]"')
         return importlib.import_module(name)
@@ -106,8 +106,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    missing = [program for program in doctor.PROGRAMS if doctor.find_program(program) is None]
+    missing = [program for program in machine.PROGRAMS if machine.find_program(program) is None]
     if missing:
         terminalreporter.section("programs this machine lacks")
         for program in missing:
-            terminalreporter.line(doctor.how_to_get(program))
+            terminalreporter.line(machine.how_to_get(program))

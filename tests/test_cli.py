@@ -82,7 +82,7 @@ def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
         (["match", "seega", "perfect", "random", "--games", "2"], "seega"),
         (["data", "get", "nothing"], "There is no data set called 'nothing'"),
         (["data", "get"], "Say which data set to get"),
-        (["reproduce", "s7"], "There is no source or notebook 's7'"),
+        (["reproduce", "s7"], "There is no source, experiment or notebook 's7'"),
         (["reproduce", "--resume", "--out", "/nowhere"], "There is no run in /nowhere"),
         (["report", "/nowhere"], "/nowhere is not the folder of a run"),
         (["play", "tictactoe", "--against", "uct:1000,c={[]:1}"], "uct:1000,c={[]:1}' has a setting whose value is not a number"),
@@ -134,7 +134,7 @@ def test_a_users_mistake_gets_one_sentence_and_exit_code_2(arguments, sentence, 
         ("run --count 7 FOLDER --test own", {"folder": "FOLDER", "count": 7, "test": "own"}),
         ("data get a b", {"action": "get", "name": ["a", "b"]}),
         ("data", {"action": "list", "name": []}),
-        ("reproduce --part a s1 --part b s2", {"what": ["s1", "s2"], "part": ["a", "b"]}),
+        ("reproduce --seed 3 s1 --keep s2", {"what": ["s1", "s2"], "seed": 3, "keep": True}),
         ("bench --seconds 2 games --json search", {"part": ["games", "search"], "seconds": 2.0, "json": True}),
     ],
 )  # fmt: skip
@@ -184,6 +184,7 @@ def test_a_match_does_not_replace_a_device(tmp_path):
 def test_data_lists_the_catalogue(tmp_path):
     listed = azlab("data", AZLAB_DATA=str(tmp_path), AZLAB_DATA_MIRROR="").stdout
     assert "connect4/hard_test.txt.gz" in listed and listed.count("missing") == 10
+    assert listed.count("(licence: Apache-2.0)") == 2 and listed.count("(licence: none stated)") == 8
 
 
 def test_bench_prints_json_that_a_script_can_read():

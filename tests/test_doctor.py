@@ -148,22 +148,6 @@ def test_every_required_and_optional_package_has_a_tested_version():
     assert [name for name in (*doctor.required_packages(), *doctor.OPTIONAL_PACKAGES) if name not in tested] == []
 
 
-def test_installed_version_tells_present_from_absent():
-    assert doctor.installed_version("pytest") == pytest.__version__
-    assert doctor.installed_version("no-such-package-azlab") is None
-
-
-def test_programs_are_found_by_any_of_their_names(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setitem(doctor.PROGRAMS, "browser", ("shows pages", "browser-package", ("no-such-name", "found-name")))
-    assert doctor.find_program("browser") is None
-    assert doctor.how_to_get("browser").endswith("apt install browser-package.")
-    program = tmp_path / "found-name"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    assert doctor.find_program("browser") == str(program)
-
-
 def test_a_gpu_that_torch_cannot_use_gives_a_hint(tmp_path, monkeypatch):
     program = tmp_path / "nvidia-smi"
     program.write_text("#!/bin/sh\necho 'Test Card, 8192 MiB'\n")
@@ -174,13 +158,3 @@ def test_a_gpu_that_torch_cannot_use_gives_a_hint(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib, "import_module", lambda name: types.SimpleNamespace(cuda=cuda))
     assert doctor.gpu()[0] == "Test Card, 8192 MiB"
     assert "install a CUDA build of torch" in (doctor.gpu()[1] or "")
-
-
-def test_need_skips_with_the_debian_package_and_fails_when_all_is_required(need, monkeypatch):
-    monkeypatch.setattr(doctor, "find_program", lambda name: None)
-    monkeypatch.delenv("AZLAB_REQUIRE_ALL", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="apt install gnugo"):
-        need("gnugo")
-    monkeypatch.setenv("AZLAB_REQUIRE_ALL", "1")
-    with pytest.raises(pytest.fail.Exception, match="apt install gnugo"):
-        need("gnugo")

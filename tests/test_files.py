@@ -29,7 +29,6 @@ def locking(handle, mode, length):
 sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_NBLCK=2)
 from azlab import files
 from azlab.errors import AzlabError
-sys.platform = "win32"
 with files.locked(files.Path(sys.argv[1]), "taken"):
     try:
         with files.locked(files.Path(sys.argv[1]), "taken"):

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from azlab.files import root
-
-SCRIPT = root() / "tests" / "processors.py"
+SCRIPT = Path(__file__).with_name("processors.py")
 ASK = """
 import torch, numpy, threadpoolctl
 blas = [pool for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "openblas"]

@@ -20,7 +20,6 @@ import functools
 import importlib
 import inspect
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -31,6 +30,7 @@ from azlab.arena.gtp_agent import GnuGoAgent, GtpAgent
 from azlab.errors import AzlabError, literal, one_of, whole_number
 from azlab.files import reproduction_files, reproductions
 from azlab.games.game import Game, Position
+from azlab.lazy import above
 from azlab.oracles.dots_and_boxes import MAX_ENDGAME, endgame_scores
 from azlab.oracles.oracle import is_best
 from azlab.search import Analysis, Budget, Explore, Search, Searcher, minimax, uct
@@ -312,7 +312,7 @@ def agent(text: str, seed: int = 0) -> Any:
     kind, colon, rest = text.strip().partition(":")
     found = _find_kind(text, kind)
     if found.make is None:
-        return _trained(text, rest, seed)
+        return above("an agent called az")(text, rest, seed)
     if kind == "gtp":
         return GtpAgent(rest)  # a command may hold commas; seeds are options of the engine's own
     strength, *settings = rest.split(",") if colon else [""]
@@ -347,26 +347,6 @@ def close(player: Any) -> None:
     """Let a player that holds a program let go of it."""
     if isinstance(player, Closes):
         player.close()
-
-
-def _trained(text: str, rest: str, seed: int) -> Any:
-    """az, az:FOLDER, or az:FOLDER,simulations=400,iteration=7."""
-    from azlab.learning.player import ShippedAgent, TrainedAgent
-
-    folder, *settings = rest.split(",")
-    options = dict(setting.strip().partition("=")[::2] for setting in settings)
-    known = ("simulations", "iteration") if folder else ("simulations",)
-    if not all(key in known and re.fullmatch("[0-9]{1,9}", value) for key, value in options.items()):
-        raise AzlabError(
-            f"A trained player is az, az:,simulations=400, az:FOLDER or az:FOLDER,simulations=400,iteration=7, not {text!r}."
-        )
-    numbers: dict[str, Any] = {key: int(value) for key, value in options.items()}
-    try:
-        made: Any = TrainedAgent(folder, seed=seed, **numbers) if folder else ShippedAgent(seed=seed, **numbers)
-    except OSError as error:  # such as a name that is too long for any file
-        raise AzlabError(f"The player {text!r} cannot be read: {error.strerror or error}.") from None
-    made.name = text.strip()
-    return made
 
 
 def _strength(text: str, kind: str, strength: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 from azlab.bench.search import best_rate
 
 REASONS = {
-    signal.SIGILL: "an instruction that this machine refuses; `azlab doctor` knows of one case",
-    signal.SIGKILL: "the system ends what takes too much memory",
+    "SIGILL": "an instruction that this machine refuses; `azlab doctor` knows of one case",
+    "SIGKILL": "the system ends what takes too much memory",
 }
 
 
@@ -59,7 +59,7 @@ def ending(code: int) -> str:
         which = signal.Signals(-code)
     except ValueError:
         return f"ended by signal {-code}"  # most real-time signals have no name
-    return f"ended by {which.name}" + (f": {REASONS[which]}" if which in REASONS else "")
+    return f"ended by {which.name}" + (f": {REASONS[which.name]}" if which.name in REASONS else "")
 
 
 def _serve(pipe: Connection, prepare: Callable[..., Callable[[], int]], args: tuple[Any, ...]) -> None:

@@ -146,7 +146,8 @@ def rows(seconds: float) -> Iterator[Row]:
     """All figures, with one thread and, where there are more cores, with all of them."""
     import torch
 
-    from azlab.nets.threads import cores, set_threads
+    from azlab.machine import cores
+    from azlab.nets.threads import set_threads
 
     before = torch.get_num_threads()
     for threads in sorted({1, cores()}):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from azlab.bench import Row
-from azlab.doctor import installed_version
 from azlab.formats import datasets
 from azlab.games import game as find
+from azlab.machine import installed_version
 from azlab.oracles.connect4 import Connect4Oracle
 
 SAMPLE = 100  # every hundredth position of 10,000

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NONE_STATED = "none stated"  # its origin names no licence; azlab ships none of these files
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -13,6 +15,8 @@ class Dataset:
     description: str
     # Where it comes from, for people.
     origin: str
+    # The licence that its origin states, as an SPDX name, or NONE_STATED.
+    licence: str
     # Checksum of the content (see azlab.formats.datasets).
     sha256: str
     # Bytes of the packed file; one that was packed by another compressor may differ a little.
@@ -44,6 +48,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="connect4/hard_test.txt.gz",
             description="10,000 Connect 4 test positions from games with 50% random moves, with all best moves",
             origin=_CONNECT4_ORIGIN + "testset.txt.zip",
+            licence=NONE_STATED,
             sha256="34f246f5023d1b530d5464aa5855810c370ae3c03f7c4fc34c0669c557f51f44",
             size=68795,
             content=180879,
@@ -53,6 +58,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="connect4/easy_test.txt.gz",
             description="10,000 Connect 4 test positions from games with 10% random moves, with all best moves",
             origin=_CONNECT4_ORIGIN + "testset_90p.txt.zip",
+            licence=NONE_STATED,
             sha256="8ddc31d77652945e56bbe40827f24ef79bf37d7adbe3408d67b0f0398d746690",
             size=195340,
             content=1024028,
@@ -62,6 +68,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="connect4/perfect_test.txt.gz",
             description="10,000 Connect 4 test positions from games of perfect play, with all best moves",
             origin=_CONNECT4_ORIGIN + "testset_100p.txt.zip",
+            licence=NONE_STATED,
             sha256="d747cea8f066cf45c544c3d0714545e8dc1a4af121675cbea5d960398bc1a319",
             size=211223,
             content=1355957,
@@ -71,6 +78,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="connect4/train_100k.txt.gz",
             description="100,000 Connect 4 training positions, all positions of games with 50% random moves",
             origin=_CONNECT4_ORIGIN + "100k.txt.zip",
+            licence=NONE_STATED,
             sha256="2fa6962982a4d6f063c062e1a2a6f4fd487ffd32369cca75978f620b6e441d90",
             size=401162,
             content=2062810,
@@ -80,6 +88,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="connect4/train_1m_hard.txt.gz",
             description="1,000,000 Connect 4 training positions, all positions of games with 50% random moves",
             origin=_CONNECT4_ORIGIN + "1M.txt.zip",
+            licence=NONE_STATED,
             sha256="78f3f3ec6ef64b156bfa4c014c09dcb4553a9c1e93a479e1ca03eb33f601a9a3",
             size=4187130,
             content=22136581,
@@ -89,6 +98,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="connect4/source_curves.json",
             description="Learning curves of 19 figures of the Connect 4 thesis: hours of self-play against accuracy",
             origin="numbers read off the figures of the thesis that belongs to github.com/ColaColin/MasterThesis",
+            licence=NONE_STATED,
             sha256="26c5819d44eb90768ec61b5860c1f2bc38d76ce8a5579abf3146c33073ff0a81",
             size=105259,
             content=105259,
@@ -97,6 +107,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="go/9x9_pro.tar.gz",
             description="384 games of professionals on the 9x9 board, as SGF",
             origin=_GO9_ORIGIN,
+            licence="Apache-2.0",
             sha256="737100047fc68b0d918a127408830d142bb4dd1e89a31f147107933d0c58af02",
             size=50400,
             content=159205,
@@ -108,6 +119,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="go/9x9_rated.tar.gz",
             description="5,046 games of people rated 2100 and above on the 9x9 board, as SGF",
             origin=_GO9_ORIGIN,
+            licence="Apache-2.0",
             sha256="f609bfa36f0d5ae860aa237360e50f4c6d3832db7e6228896fe6ebd21212dc67",
             size=744529,
             content=2127758,
@@ -119,6 +131,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="go/kgs_2003.tar.gz",
             description="7,582 games of 2003 between strong players (6 dan and above) on the KGS server, 19x19, as SGF",
             origin=_KGS_ORIGIN,
+            licence=NONE_STATED,
             sha256="e55495ec51c83bcfc4678486f4413cc05f856d18ccf4ec1f606e2b7f66b3f951",
             size=2926104,
             content=12114271,
@@ -130,6 +143,7 @@ CATALOGUE: dict[str, Dataset] = {
             name="go/kgs_2015.tar.gz",
             description="8,133 games of 2015 between strong players (6 dan and above) on the KGS server, 19x19, as SGF",
             origin=_KGS_ORIGIN,
+            licence=NONE_STATED,
             sha256="4800a942c7a08633797b7ab595b172517bbffb355542a9817aae93dd91e192d0",
             size=3169443,
             content=11392092,

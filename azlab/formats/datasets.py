@@ -92,6 +92,7 @@ class StatusRow(NamedTuple):
     size: int
     description: str
     origin: str
+    licence: str
 
 
 def status() -> list[StatusRow]:
@@ -107,7 +108,7 @@ def status() -> list[StatusRow]:
                 except DamagedData:
                     where = "damaged"
                 break
-        rows.append(StatusRow(dataset.name, where, found, dataset.size, dataset.description, dataset.origin))
+        rows.append(StatusRow(dataset.name, where, found, dataset.size, dataset.description, dataset.origin, dataset.licence))
     return rows
 
 

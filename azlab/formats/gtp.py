@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import IO
 
-from azlab import doctor
+from azlab import machine
 from azlab.errors import AzlabError, whole_number
 from azlab.games import grid
 from azlab.watching import watcher
@@ -369,10 +369,12 @@ def _how(code: int | None) -> str:
 
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start the program, in a session of its own so that Ctrl-C in a terminal reaches us alone."""
+    if machine.IS_WINDOWS:
+        raise GtpError("On Windows Python cannot watch the pipes of a Go engine: use GNU Go and other engines in WSL.")
     name = command[0]
-    path = doctor.find_program(name) if name in doctor.PROGRAMS else name
+    path = machine.find_program(name) if name in machine.PROGRAMS else name
     if path is None:
-        raise GtpError(doctor.how_to_get(name))
+        raise GtpError(machine.how_to_get(name))
     try:
         return subprocess.Popen(
             [path, *command[1:]], bufsize=0, start_new_session=True,

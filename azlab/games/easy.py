@@ -24,7 +24,7 @@ from azlab.errors import AzlabError, whole_number
 from azlab.games import grid
 from azlab.games.easy_kernels import Functions, compiled_kernels, kernels_of
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
-from azlab.games.kernel import tell
+from azlab.games.kernel import is_compiled, tell
 from azlab.games.picture import Area, Picture
 
 CELLS, CELLS_AND_PASS, COLUMNS = "cells", "cells and pass", "columns"
@@ -159,7 +159,7 @@ class EasyGame(Game):
     @property
     def is_compiled(self) -> bool:
         """Whether the rules were compiled."""
-        return hasattr(self.kernels.play, "py_func")
+        return is_compiled(self.kernels.play)
 
     def new_states(self, count: int = 1) -> np.ndarray:
         states = np.zeros(count, self.dtype)

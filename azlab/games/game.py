@@ -20,7 +20,7 @@ import difflib
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from azlab.errors import AzlabError, IllegalMove
 from azlab.games import validity
 from azlab.games.kernel import new_rng
 from azlab.games.picture import Area, Picture
+from azlab.lazy import above
 
 STATE_FIELDS = [
     ("ply", np.int16),  # moves played so far, by both seats
@@ -340,7 +341,7 @@ class Position:
         """The position after `move`, given by name ("d4") or as an action number."""
         if isinstance(move, str):
             action = self.game.action(move)
-        elif hasattr(move, "__index__"):
+        elif isinstance(move, SupportsIndex):
             action = int(move.__index__())
         else:
             raise IllegalMove(f"A move is a name or a whole number, not {move!r}.")
@@ -382,9 +383,7 @@ class Position:
     @property
     def svg(self) -> str:
         """The board as an SVG picture."""
-        from azlab.show.board import draw  # drawing is above the games; a position only knows how to ask for it
-
-        return draw(self.game.picture(self), self.status)
+        return above("the picture of a position")(self.game.picture(self), self.status)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}

@@ -19,6 +19,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import config, event
+from numba.core.dispatcher import Dispatcher
 
 from azlab.files import make_own_folder, user_cache
 from azlab.games.kernel_cache import KernelCache, obstacle
@@ -86,6 +87,16 @@ def _compiled(
     return made
 
 
+def is_compiled(function: object) -> bool:
+    """Whether `function` is a kernel, not plain Python."""
+    return isinstance(function, Dispatcher)
+
+
+def plain_python(function: Any) -> Callable[..., Any]:
+    """The function that a kernel was made of; a plain one is itself."""
+    return function.py_func if is_compiled(function) else function
+
+
 _specialised: dict[tuple, Callable] = {}
 
 
@@ -102,10 +113,10 @@ def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
         digest = hashlib.sha256()
         has_files = True
         in_template = {name: template.__globals__.get(name) for name in template.__code__.co_names}
-        called: dict[str, Any] = {name: other for name, other in in_template.items() if hasattr(other, "py_func")}
+        called: dict[str, Any] = {name: other for name, other in in_template.items() if is_compiled(other)}
         called.update(kernels)
         for name, function in sorted(called.items()):
-            plain = getattr(function, "py_func", function)
+            plain = plain_python(function)
             file = Path(plain.__code__.co_filename)
             has_files &= file.is_file()
             digest.update(f"{name} {plain.__module__}.{plain.__qualname__}".encode())
@@ -114,7 +125,7 @@ def specialise(template: Callable, **kernels: Callable) -> Callable[..., Any]:
         function = FunctionType(template.__code__, {**template.__globals__, **kernels}, name, template.__defaults__)
         function.__qualname__, function.__module__, function.__doc__ = name, template.__module__, template.__doc__
         _announced.setdefault(template.__module__, False)
-        can_compile = all(hasattr(other, "py_func") for other in kernels.values())
+        can_compile = all(map(is_compiled, kernels.values()))
         _specialised[key] = _compiled(function, CACHE_WORKS and has_files) if can_compile else function
     return _specialised[key]
 

@@ -28,6 +28,8 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from azlab.machine import IS_WINDOWS
+
 DIGEST_BYTES = 32
 _said: set[str] = set()  # sentences printed so far
 
@@ -60,8 +62,9 @@ def _own_folders(folder: Path) -> list[Path]:
 
 def _is_private(found: os.stat_result) -> bool:
     """Whether only this user can have written there."""
-    is_mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    return is_mine and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if IS_WINDOWS:  # by its access lists, of which the mode tells nothing, a user's folders are private
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 @functools.cache

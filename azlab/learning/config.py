@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import Any, SupportsFloat, SupportsIndex, get_origin, get_type_hints
 
 from azlab.errors import AzlabError, finite_number, whole_number
 from azlab.files import reproduction_files
@@ -245,9 +245,9 @@ def _toml(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML has the escapes of JSON
     if isinstance(value, tuple | list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if hasattr(value, "__index__"):  # numpy's numbers too
+    if isinstance(value, SupportsIndex):  # numpy's numbers too
         return repr(int(value))
-    if hasattr(value, "__float__"):
+    if isinstance(value, SupportsFloat):
         return repr(float(value))
     raise AzlabError(f"A config file holds numbers, texts and lists of them, not {value!r}.")
 

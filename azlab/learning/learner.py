@@ -13,15 +13,15 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from azlab.errors import AzlabError, finite_number, one_of
 from azlab.games.game import Game
 from azlab.intact import check_arrays
-from azlab.learning.replay import Examples
-from azlab.nets.encodings import PLANES, Encoding, find_encoding
+from azlab.learning.window import Examples
+from azlab.nets.encodings import Encoding, find_encoding, own_encoding
 from azlab.nets.outputs import RESULTS, Form
 
 KIND = "azlab optimiser 2"  # the mark of an optimiser's file; the first files had none, and no checksum
@@ -51,6 +51,7 @@ class LossConfig:
         one_of("symmetries", self.symmetries, (True, False))
 
 
+@runtime_checkable
 class Learner(Protocol):
     """What the loops need of a network in training."""
 
@@ -59,6 +60,7 @@ class Learner(Protocol):
     net: Any
     suffix: str  # of the file of weights
     has_value: bool  # whether the network also predicts results
+    momentum: float | None  # of SGD, where it is fixed when the learner is made; None where each step may take another
 
     def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
         """Learn from one batch; return the losses by name, before the step."""
@@ -137,6 +139,7 @@ class TorchLearner:
     """
 
     suffix = ".safetensors"
+    momentum: float | None = None
 
     def __init__(
         self, game: Game, net: Any, config: LossConfig, device: str = "auto", encoding: str | Encoding | None = None
@@ -149,7 +152,7 @@ class TorchLearner:
         if not isinstance(net, torch.nn.Module) or not list(net.parameters()):
             raise AzlabError(f"A TorchLearner trains a torch.nn.Module that has parameters, not {type(net).__name__}.")
         self.game, self.config, self.device = game, config, find_device(device)
-        self.encoding = find_encoding(encoding or getattr(net, "encoding", None) or PLANES)
+        self.encoding = find_encoding(encoding or own_encoding(net))
         self.form = torch_form(net, game, self.encoding)
         self.has_value = self.form.results > 0
         self._outputs = self.encoding.outputs(game, self.form.policies)
@@ -314,7 +317,8 @@ class KerasLearner:
         self.game, self.config, self.net = game, config, model
         self.encoding = keras_encoding(model, game, encoding)
         self.form, self.logits = keras_form(model, game, self.encoding, logits)
-        self.momentum, self._told = momentum, logits
+        self.momentum: float | None = momentum
+        self._told = logits
         self.has_value = self.form.results > 0
         self._outputs = self.encoding.outputs(game, self.form.policies)
         is_adam = config.optimiser == "adam"

@@ -31,7 +31,7 @@ def with_objects(config: AlphaZeroConfig, game: Game | None, learner: Learner | 
         raise AzlabError(
             f"A network learns through a learner: hand in {kind}(game, net, LossConfig()) instead of the net itself."
         )
-    if learner is not None and not all(hasattr(learner, part) for part in ("step", "evaluator", "save", "load", "game")):
+    if learner is not None and not isinstance(learner, Learner):
         raise AzlabError(f"A learner is a TorchLearner or a KerasLearner, not {learner!r}.")
     if learner is not None:
         if game is not None and game != learner.game:

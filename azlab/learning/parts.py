@@ -9,6 +9,7 @@ loaded because a config or a run's folder names it.
 
 import dataclasses
 import importlib
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,8 +20,8 @@ from azlab.errors import AzlabError
 from azlab.files import reproduction_files, reproductions
 from azlab.games.game import Game
 from azlab.learning.recording import Played
-from azlab.learning.replay import Examples
 from azlab.learning.targets import targets
+from azlab.learning.window import Examples
 from azlab.search.puct import Searcher
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Parts:
 
 
 def _name_of(part: Any) -> str:
-    named = part if hasattr(part, "__qualname__") else type(part)
+    named = part if isinstance(part, type) or inspect.isroutine(part) else type(part)
     return f"{named.__module__}.{named.__qualname__}"
 
 

@@ -3,8 +3,10 @@
 `agent("az")` is the player that ships with azlab for the game at hand (azlab.learning.shipped).
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from azlab.arena.agents import PuctAgent
 from azlab.errors import AzlabError
@@ -16,6 +18,24 @@ from azlab.learning.parts import Parts, parts_of
 from azlab.learning.run_folder import RunFolder
 from azlab.learning.shipped import load_player, player_for
 from azlab.search import Analysis
+
+
+def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAgent":
+    """What `agent(text)` gives for az, az:FOLDER or az:FOLDER,simulations=400,iteration=7; `rest` stands behind the colon."""
+    folder, *settings = rest.split(",")
+    options = dict(setting.strip().partition("=")[::2] for setting in settings)
+    known = ("simulations", "iteration") if folder else ("simulations",)
+    if not all(key in known and re.fullmatch("[0-9]{1,9}", value) for key, value in options.items()):
+        raise AzlabError(
+            f"A trained player is az, az:,simulations=400, az:FOLDER or az:FOLDER,simulations=400,iteration=7, not {text!r}."
+        )
+    numbers: dict[str, Any] = {key: int(value) for key, value in options.items()}
+    try:
+        made = TrainedAgent(folder, seed=seed, **numbers) if folder else ShippedAgent(seed=seed, **numbers)
+    except OSError as error:  # such as a name that is too long for any file
+        raise AzlabError(f"The player {text!r} cannot be read: {error.strerror or error}.") from None
+    made.name = text.strip()
+    return made
 
 
 class TrainedAgent(PuctAgent):

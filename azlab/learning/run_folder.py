@@ -33,7 +33,8 @@ from azlab.games.packed import as_bytes, from_bytes
 from azlab.intact import check_arrays, checksum, parsed, sealed, unsealed
 from azlab.learning.config import AlphaZeroConfig, differences
 from azlab.learning.parts import Parts
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
+from azlab.machine import IS_WINDOWS
 
 NO_PARTS = Parts()
 MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
@@ -310,6 +311,8 @@ def _check_match(row: dict[str, Any]) -> None:
 
 
 def _sync(folder: Path) -> None:
+    if IS_WINDOWS:  # Windows opens no folders; it writes their entries down by itself
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

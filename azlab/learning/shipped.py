@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import AzlabError
-from azlab.files import root
+from azlab.files import data_folder
 from azlab.games.game import Game
 from azlab.intact import check_arrays
 from azlab.learning.config import AlphaZeroConfig
@@ -53,7 +53,7 @@ def load_player(file: str | Path) -> tuple[Learner, AlphaZeroConfig]:
 
 def players() -> dict[Path, Game]:
     """The files in `data/players/`, and the game each one plays."""
-    return {path: _read(path)[0].rules() for path in sorted((root() / "data" / "players").glob(f"*{SUFFIX}"))}
+    return {path: _read(path)[0].rules() for path in sorted((data_folder() / "players").glob(f"*{SUFFIX}"))}
 
 
 def _read(path: Path) -> tuple[AlphaZeroConfig, dict[str, np.ndarray]]:

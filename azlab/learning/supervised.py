@@ -191,10 +191,9 @@ class _Training:
                 raise AzlabError(f"There are no positions {what}.")
         if any(part.game.name != learner.game.name or part.game.dtype != learner.game.dtype for part in sets):
             raise AzlabError(f"The learner plays {learner.game!r}, the positions are of {sets.train.game!r}.")
-        fixed = getattr(learner, "momentum", config.momentum)  # Keras fixes it when the learner is made
-        if fixed != config.momentum:
+        if learner.momentum not in (None, config.momentum):
             raise AzlabError(
-                f"The learner was made with momentum {fixed}, the config says {config.momentum}; give both the same."
+                f"The learner was made with momentum {learner.momentum}, the config says {config.momentum}; give both the same."
             )
         self.learner, self.sets, self.config, self.progress = learner, sets, config, progress
         self.evaluator = learner.evaluator()

@@ -1,4 +1,4 @@
-"""How a table changes while it learns, and how far it is from perfect play (source S2, figures 6.1 and 6.2).
+"""How a table changes while it learns, and how far it is from perfect play.
 
     history = TableHistory(table, states, oracle.action_scores(states))
     history.run(1_000_000)
@@ -6,7 +6,7 @@
     history.q           # the values then, [times, pairs]; NaN where the move had not been made yet
     history.perfect     # the share of positions in which the greedy move was perfect, [times]
 
-A pair is a row that the table can have and a move that is legal in one of its states: what the source calls a state-action pair.
+A pair is a row that the table can have and a move that is legal in one of its states.
 """
 
 from collections.abc import Callable

@@ -1,21 +1,14 @@
-"""Monte Carlo control on a table, for small games (source S2, chapter 6: 2x2 and 3x3 Go).
+"""Monte Carlo control on a table, for small games (Sutton and Barto, chapter 5).
 
 One table Q serves both players: seat 0 picks the largest value of a legal move, seat 1 the smallest. After each game, every
 (position, move) of it moves towards the result: Q += (G - Q) / N, N being how often that move was made there. Two settings make
 players try moves: epsilon, the share of random moves, and an optimistic start, which lets untried moves look won.
 
-Rows of the table are found by a hash of what a network would see and whose turn it is, or by another `key` kernel.
-
-Two weaknesses of the source's program are switches, so that their effect can be measured:
-
-    ties="previous"     a tied game learns from the result of the game before (its program sets no return for a tie)
-    key="board"         the table sees stones and turn only, not that the opponent has just passed; section 6.1 reports that the
-                        program never learns when to pass. key="situation" adds the pass and the ko point. The source's remedy, to
-                        pass whenever the opponent does, is `TableAgent(table, answer_pass=True)`.
-
-`discount` below 1 makes an early win worth more than a late one; section 3.1 of the source defines it, its program has none.
+Rows of the table are found by a hash of what a network would see and whose turn it is, or by another `key` kernel: of the board
+alone, or of the situation, in which a table sees a pass and a ko. `discount` < 1 makes an early win worth more than a late one.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +20,12 @@ from azlab.games.game import Game, Position
 from azlab.games.kernel import kernel, mix, new_rng, random_below, random_unit, specialise
 from azlab.intact import check_arrays
 
-TIES = ("zero", "previous")
 KEYS = ("planes", "board", "situation")
 
 
 @kernel
 def board_key(states, planes, keys):
-    """A key for games with a `board` (Go, tic-tac-toe): the stones and whose turn it is, as source S2 has it; no ko."""
+    """A key for games with a `board` (Go, tic-tac-toe): the stones and whose turn it is; no ko."""
     for i in range(len(states)):
         key = mix(np.uint64(14695981039346656037), np.uint64(states[i].to_move))
         for stone in states[i].board.ravel():
@@ -47,6 +39,12 @@ def situation_key(states, planes, keys):
     board_key(states, planes, keys)
     for i in range(len(states)):
         keys[i] = mix(keys[i], np.uint64(2 * states[i].ko + states[i].passes)) | np.uint64(1)
+
+
+@kernel
+def own_result(result, before):
+    """What a finished game teaches: its result for seat 0. `before` is what the game before it taught."""
+    return result
 
 
 def _planes_key(states, planes, keys):
@@ -81,10 +79,10 @@ class MonteCarloControl:
 
     epsilon: share of random moves
     optimistic: untried moves look like a win for whoever is to move, else like a draw
-    ties: what a drawn game teaches: "zero", or "previous" for the mistake of source S2, the result of the game before
-    key: "planes"; "board" for games with a board and without hidden history (the key of source S2, section 5.2); "situation" for
-        Go: the board, the ko point and whether the opponent has just passed
-    discount: what a result is worth one move earlier; 1 for the source's program
+    key: "planes"; "board" for games with a board, seen without its history; "situation" for Go: the board, the ko point and
+        whether the opponent has just passed
+    discount: what a result is worth one move earlier
+    taught: a kernel that says what a game teaches, by its result and what the game before taught; see `own_result`
     """
 
     def __init__(
@@ -92,12 +90,11 @@ class MonteCarloControl:
         game: Game,
         epsilon: float = 0.2,
         optimistic: bool = False,
-        ties: str = "zero",
         key: str = "planes",
         seed: int = 0,
         discount: float = 1.0,
+        taught: Callable[..., Any] = own_result,
     ):
-        one_of("ties", ties, TIES)
         one_of("key", key, KEYS)
         if not 0 <= epsilon <= 1:
             raise AzlabError(f"epsilon is a share and must lie between 0 and 1, not {epsilon}.")
@@ -106,8 +103,8 @@ class MonteCarloControl:
         for field in {"planes": (), "board": ("board",), "situation": ("board", "ko", "passes")}[key]:
             if field not in (game.dtype.names or ()):
                 raise AzlabError(f"{game.name} has no field `{field}`; use key='planes'.")
-        self.game, self.epsilon, self.optimistic, self.ties, self.key = game, float(epsilon), optimistic, ties, key
-        self.discount = float(discount)
+        self.game, self.epsilon, self.optimistic, self.key = game, float(epsilon), optimistic, key
+        self.discount, self.taught = float(discount), taught
         self.games = 0  # played so far
         self.rows = 0  # in use
         self.results = np.zeros(3, np.int64)  # games lost, drawn, won by seat 0
@@ -136,7 +133,8 @@ class MonteCarloControl:
         if games < 0:
             raise AzlabError(f"The number of games must not be negative, not {games}.")
         game = self.game
-        loop = specialise(_loop, play=game.kernels.play, legal_moves=game.kernels.legal, key_of=self._key_of)
+        rules = {"play": game.kernels.play, "legal_moves": game.kernels.legal}
+        loop = specialise(_loop, **rules, key_of=self._key_of, taught_by=self.taught)
         start, state = game.new_states(1), game.new_states(1)
         legal = np.zeros((1, game.num_actions), np.bool_)
         planes = np.zeros((1, *game.planes_shape), np.float32)
@@ -144,7 +142,7 @@ class MonteCarloControl:
         in_use = np.array([self.rows])
         while games > 0:
             done = loop(
-                games, start, state, legal, planes, path, self._rng, self.epsilon, self.optimistic, self.ties == "previous",
+                games, start, state, legal, planes, path, self._rng, self.epsilon, self.optimistic,
                 self.discount, self.keys, self.seats, self.q, self.counts, in_use, self.results, self._previous,
             )  # fmt: skip
             games -= done
@@ -241,20 +239,12 @@ class MonteCarloControl:
 
 
 class TableAgent:
-    """Plays the greedy moves of a table.
+    """Plays the greedy moves of a table."""
 
-    answer_pass: pass whenever the opponent has just passed, whatever the table says; source S2, section 6.1, plays other programs
-        so, because its games would not end otherwise
-    """
-
-    def __init__(self, table: MonteCarloControl, name: str = "table", answer_pass: bool = False) -> None:
-        if answer_pass and "passes" not in (table.game.dtype.names or ()):
-            raise AzlabError(f"{table.game.name} has no pass that could be answered; leave out answer_pass.")
-        self.table, self.name, self.answer_pass = table, name, answer_pass
+    def __init__(self, table: MonteCarloControl, name: str = "table") -> None:
+        self.table, self.name = table, name
 
     def choose(self, position: Position) -> int:
-        if self.answer_pass and position.state["passes"][0]:
-            return position.game.action("pass")
         return self.table.best_action(position)
 
 
@@ -296,6 +286,7 @@ play: Any = None  # these stand for the game's kernels; `specialise` fills them 
 legal_moves: Any = None
 encode: Any = None
 key_of: Any = None
+taught_by: Any = None
 
 
 def _loop(
@@ -308,7 +299,6 @@ def _loop(
     rng,
     epsilon,
     optimistic,
-    repeat_ties,
     discount,
     keys,
     seats,
@@ -337,10 +327,8 @@ def _loop(
             path[turn, 0], path[turn, 1] = row, action[0]
             turn += 1
             play(state, action)
-        result = np.float64(state[0].result)
         results[state[0].result + 1] += 1
-        if result == 0 and repeat_ties:
-            result = previous[0]
+        result = taught_by(np.float64(state[0].result), previous[0])
         previous[0] = result
         learn(path, turn, result, discount, q, counts)
     return games

@@ -17,6 +17,7 @@ Everything is seen by the player to move. An `Encoding` of your own needs no mor
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -162,6 +163,18 @@ def find_encoding(which: str | Encoding) -> Encoding:
     if which not in ENCODINGS:
         raise AzlabError(f"There is no encoding {which!r}; there are {', '.join(ENCODINGS)}.")
     return ENCODINGS[which]
+
+
+@runtime_checkable
+class Encoded(Protocol):
+    """A net that says how it sees a state."""
+
+    encoding: str | Encoding
+
+
+def own_encoding(net: object) -> str | Encoding:
+    """The encoding that a net names, else the planes."""
+    return net.encoding if isinstance(net, Encoded) and net.encoding else PLANES
 
 
 def encode(game: Game, states: np.ndarray, which: str | Encoding = PLANES) -> np.ndarray:

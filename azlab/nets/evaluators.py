@@ -15,7 +15,7 @@ from azlab.errors import AzlabError, one_of
 from azlab.games.game import Game
 from azlab.games.kernel import kernel
 from azlab.nets.dense import DenseNet, is_dense
-from azlab.nets.encodings import PLANES, PLANES_LAST, Encoding, find_encoding
+from azlab.nets.encodings import PLANES, PLANES_LAST, Encoding, find_encoding, own_encoding
 from azlab.nets.outputs import Form, look
 
 SIZES = (1, 4, 16, *range(32, 257, 32))  # batch sizes that nets run with on a CPU; a longer batch is cut into pieces
@@ -113,7 +113,7 @@ class TorchEvaluator:
 
         one_of("fast", fast, ("auto", "winograd", "torch", "no"))
         self.net, self.game, self.threads = net, game, threads
-        self.encoding = find_encoding(encoding or getattr(net, "encoding", None) or PLANES)
+        self.encoding = find_encoding(encoding or own_encoding(net))
         self.device = find_device(device)
         is_residual = isinstance(net, ResidualNet)
         if not is_residual and fast not in ("auto", "no"):

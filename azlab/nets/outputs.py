@@ -12,7 +12,7 @@ Which of these a net does is found by a dry run on the starting position (`look`
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,21 @@ from azlab.nets.encodings import Encoding
 
 HEADS = ("policy", "value", "reply")  # in a tuple's order
 RESULTS = 3  # draw, win, loss
+
+
+@runtime_checkable
+class Array(Protocol):
+    """An array of torch, TensorFlow or NumPy."""
+
+    @property
+    def shape(self) -> Any: ...
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A tuple whose parts have names, such as `NetOutput`."""
+
+    def _asdict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,7 @@ class Form:
 
 
 def _by_name(out: Any) -> dict[str, Any]:
-    if hasattr(out, "_asdict"):  # a NetOutput
+    if isinstance(out, Named):
         out = out._asdict()
     found = dict(out) if isinstance(out, Mapping) else dict(zip(HEADS, out))
     if found.get("result") is not None:
@@ -72,7 +87,7 @@ def look(game: Game, encoding: Encoding, call: Callable[[np.ndarray], Any]) -> t
         raise AzlabError(
             f"The net cannot read {game.name} encoded as {encoding.name!r}, which is {_size(inputs)} numbers a position: {reason}"
         ) from error
-    if hasattr(out, "shape"):
+    if isinstance(out, Array):
         return _form_of_array(game, encoding, out), out
     if not isinstance(out, Mapping | tuple | list):
         raise AzlabError(f"A net returns arrays, a tuple or a dict of them, not {type(out).__name__}.")

@@ -8,12 +8,7 @@ import os
 import sys
 
 from azlab.errors import AzlabError, whole_number
-
-
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
+from azlab.machine import cores
 
 _wanted: int | None = None
 

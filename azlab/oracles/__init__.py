@@ -5,9 +5,9 @@ import inspect
 from typing import Any
 
 from azlab.errors import AzlabError
-from azlab.games import game as find_game
 from azlab.games.game import Game
 from azlab.games.registry import GAMES, game_class, load_game
+from azlab.games.registry import game as find_game
 from azlab.oracles.oracle import Oracle
 
 # game: (module, class, which boards it can judge); a module is loaded when its oracle is first asked for

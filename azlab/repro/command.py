@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from azlab.errors import AzlabError
+from azlab.files import checkout
 from azlab.repro import experiments, results, runner
 from azlab.repro.runner import Run
 from azlab.repro.sources import PROFILES, source_names
@@ -25,6 +26,8 @@ def reproduce(args: argparse.Namespace) -> int:
     profile = args.profile or "smoke"
     if args.estimate:
         return _estimate(args.what, profile)
+    if args.keep:
+        checkout(results.KEPT)  # said now, not after hours
     run = _resumed(args) if args.resume else _started(args, profile)
     if isinstance(run, int):
         return run

@@ -31,7 +31,7 @@ from types import ModuleType
 from typing import Any
 
 from azlab.errors import AzlabError
-from azlab.files import reproductions, root
+from azlab.files import reproductions, reproductions_folder
 from azlab.repro.reading import is_name, is_number, read_toml
 from azlab.repro.sources import PROFILES, find_source, notebook_path, source_names
 
@@ -64,7 +64,7 @@ class Experiment:
 
     def function(self) -> Callable[..., None]:
         """The function itself, from experiment.py of its source."""
-        file = root() / "reproductions" / self.source / "experiment.py"
+        file = reproductions_folder() / self.source / "experiment.py"
         if not file.is_file():
             raise AzlabError(f"{self.id} cannot be run: there is no {file}.")
         function = getattr(_module(f"{reproductions().__name__}.{self.source}.experiment", file), self.name, None)
@@ -117,7 +117,7 @@ def _module(name: str, file: Path) -> ModuleType:
 
 def load(source: str) -> list[Experiment]:
     """The experiments of a source (its full name), in the order of the file."""
-    file = root() / "reproductions" / source / "profiles.toml"
+    file = reproductions_folder() / source / "profiles.toml"
     if not file.exists():
         return []
     content = read_toml(file, "Mend it, or restore it with git.")

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from azlab.errors import AzlabError
-from azlab.files import root, write_aside
+from azlab.files import notebooks_folder, write_aside
 from azlab.repro.execute import LoggedKernel
 from azlab.repro.sources import notebook_path
 
@@ -33,7 +33,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def notebooks() -> list[Path]:
-    return sorted((root() / "notebooks").glob("*.ipynb"))
+    return sorted(notebooks_folder().glob("*.ipynb"))
 
 
 def refresh(path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from azlab import __version__
 from azlab.errors import AzlabError
-from azlab.files import root
+from azlab.files import checkout, reproductions_folder
 from azlab.repro.claims import Claim, Source
 from azlab.repro.reading import is_name, is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import write_json
@@ -27,6 +27,7 @@ from azlab.repro.verdict import Measured
 
 REMEDY = "Restore it with git or from a copy, or remove it and run its experiment again."
 RESULT = "result.json"
+KEPT = "Results are kept"  # ... only in a checkout
 PACKAGES = ("numpy", "numba", "torch", "tensorflow", "keras")
 
 
@@ -70,6 +71,7 @@ class Result:
 
     def keep(self) -> Path:
         """Write it among the results that are committed."""
+        checkout(KEPT)
         return self.write(source_folder(self.source) / "results" / f"{self.run_id.partition('.')[2]}.json")
 
 
@@ -145,7 +147,7 @@ def misfit(result: Result, source: Source) -> str:
 
 def committed_files() -> list[Path]:
     """Every result file that is kept in `reproductions/`."""
-    folders = (root() / "reproductions" / name / "results" for name in source_names())
+    folders = (reproductions_folder() / name / "results" for name in source_names())
     return [file for folder in folders for file in sorted(folder.glob("*.json"))]
 
 

@@ -25,7 +25,7 @@ from azlab.repro.perform import RUN, perform
 from azlab.repro.reading import is_name, is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import write_json
 from azlab.repro.results import RESULT
-from azlab.repro.sources import PROFILES, notebook_path
+from azlab.repro.sources import PROFILES, has_notebook, notebook_path
 from azlab.show.progress import Progress
 
 ERROR = "error.txt"  # where a failed experiment's traceback is
@@ -89,7 +89,7 @@ def new_run(chosen: list[Experiment], profile: str, seed: int, folder: Path) -> 
 
 def _notebooks(chosen: list[Experiment]) -> list[str]:
     """The notebooks that show these experiments, as far as they are here."""
-    return sorted({one.notebook for one in chosen if one.notebook_path.exists()})
+    return sorted({one.notebook for one in chosen if has_notebook(one.notebook)})
 
 
 def _see_that_it_is_new(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Where the reproductions are: the folders of the sources, their notebooks, their tables.
 
-A checkout (`azlab.files.root`) holds `reproductions/<source>/`, `notebooks/` and `data/sources/`.
+A checkout holds `reproductions/<source>/`, `notebooks/` and `data/sources/`; an installed azlab has no notebooks (`azlab.files`).
 """
 
 import contextlib
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError
-from azlab.files import reproductions, root
+from azlab.files import data_folder, notebooks_folder, reproductions, reproductions_folder
 from azlab.games.game import Game
 from azlab.repro.reading import is_name
 
-with contextlib.suppress(ImportError):  # there may be none; notebooks import from azlab_reproductions where there are some
-    reproductions()
+with contextlib.suppress(AzlabError):  # AZLAB_ROOT may be wrong, which is said when a source is asked for
+    reproductions()  # so that notebooks can import from azlab_reproductions
 
 PROFILES = ("smoke", "laptop", "paper")  # from small to large
 
 
 def source_names() -> list[str]:
     """The folders of the sources, in order."""
-    return sorted(file.parent.name for file in (root() / "reproductions").glob("*/claims.toml"))
+    return sorted(file.parent.name for file in reproductions_folder().glob("*/claims.toml"))
 
 
 def find_source(text: str) -> str | None:
@@ -34,16 +34,23 @@ def source_folder(name: str) -> Path:
     found = find_source(name)
     if found is None:
         raise AzlabError(f"There is no source {name!r}; the sources are {', '.join(source_names())}.")
-    return root() / "reproductions" / found
+    return reproductions_folder() / found
 
 
 def notebook_path(name: str) -> Path:
-    return root() / "notebooks" / f"{name}.ipynb"
+    return notebooks_folder() / f"{name}.ipynb"
+
+
+def has_notebook(name: str) -> bool:
+    """Whether a notebook is here; in an installed azlab there is none."""
+    with contextlib.suppress(AzlabError):
+        return notebook_path(name).exists()
+    return False
 
 
 def source_table(name: str) -> dict[str, list[str]]:
     """A table of a source, `data/sources/<name>`: the cells of each column as text."""
-    file = root() / "data" / "sources" / name
+    file = data_folder() / "sources" / name
     if not is_name(name) or not file.is_file():
         raise AzlabError(f"There is no table {name} in {file.parent}.")
     try:
@@ -61,7 +68,7 @@ def source_games(name: str, game: Game) -> dict[str, list[GameRecord]]:
 
     A line `# log | anything` begins a log. Any other line is a game: who began, who was second, and all moves.
     """
-    file = root() / "data" / "sources" / name
+    file = data_folder() / "sources" / name
     if not file.is_file():
         raise AzlabError(f"There are no games {name} in {file.parent}.")
     found: dict[str, list[GameRecord]] = {}

@@ -6,6 +6,7 @@ import numpy as np
 
 from azlab.games.game import Position
 from azlab.games.kernel import kernel
+from azlab.lazy import above
 from azlab.search.tree import ILLEGAL, UNPROVEN, Tree
 
 
@@ -73,9 +74,7 @@ class Analysis:
         return f"<analysis of {self.simulations} simulations: {self.best_move}, value {self.value:+.3f}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from azlab.show.analysis import as_html  # drawing is above the search; an analysis only knows how to ask for it
-
-        return {"text/html": as_html(self), "text/plain": str(self)}
+        return {"text/html": above("the page of an analysis")(self), "text/plain": str(self)}
 
 
 def from_tree(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from azlab.games.game import Game
-from azlab.games.kernel import kernel, specialise
+from azlab.games.kernel import kernel, plain_python, specialise
 
 UNVISITED, ILLEGAL = -1, -2  # in `children`
 UNPROVEN = 2  # in `proven`
@@ -359,7 +359,7 @@ class Kernels(NamedTuple):
 
 def with_kernels(**own: Callable) -> Kernels:
     """The kernels of a simulation with others in the place of `choose` or `backup`, which take the same arguments."""
-    return Kernels(*(specialise(getattr(part, "py_func", part), **own) for part in Kernels()))
+    return Kernels(*(specialise(plain_python(part), **own) for part in Kernels()))
 
 
 @kernel

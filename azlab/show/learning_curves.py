@@ -7,8 +7,9 @@ process, `LiveCurves` is the listener of a run in this one.
 """
 
 import io
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from matplotlib.figure import Figure  # not pyplot: a figure belongs to the caller alone, and is shown once
 
@@ -32,17 +33,26 @@ class Curves(Figure):
         return file.getvalue()
 
 
+@runtime_checkable
+class Measured(Protocol):
+    """A run that keeps its metrics, such as an `AlphaZero`."""
+
+    metrics: list[dict[str, Any]]
+
+
 def _rows(run: Any) -> list[dict[str, Any]]:
     """The metrics of a run: its folder, the run itself, or the metrics."""
     if isinstance(run, list):
         return run
-    if hasattr(run, "metrics") and isinstance(run.metrics, list):
+    if not isinstance(run, str | os.PathLike):
+        if not isinstance(run, Measured):
+            raise AzlabError(f"Curves are drawn of a run's folder, of an AlphaZero or of its metrics, not of {run!r}.")
         return run.metrics
     from azlab.learning.run_folder import RunFolder
 
     if not Path(run).is_dir():
         raise AzlabError(f"There is no folder {run}.")
-    return RunFolder(run).metrics()
+    return RunFolder(Path(run)).metrics()
 
 
 def curves(run: Any, against: str = "minutes", live: bool = False) -> Any:

@@ -8,12 +8,15 @@ import numpy as np
 import azlab
 from azlab.arena import match
 from azlab.arena.results import MatchResult
-from azlab.doctor import find_program
 from azlab.games.game import Game, Position
 from azlab.learning import MonteCarloControl, TableAgent, TableHistory
+from azlab.learning.tabular import own_result
+from azlab.machine import find_program
 from azlab.repro import Recorder
+from azlab_reproductions.s2_go.oddities import AnswersPasses, result_or_the_one_before
 
-AS_IN_THE_SOURCE: dict[str, Any] = {"optimistic": True, "ties": "previous", "key": "board"}
+AS_IN_THE_SOURCE: dict[str, Any] = {"optimistic": True, "key": "board", "taught": result_or_the_one_before}
+TIES = {"zero": own_result, "previous": result_or_the_one_before}  # what a tied game teaches
 KINDS = {
     "2x2": {"point": ["a1", "a2", "b1", "b2"], "pass": ["pass"]},
     "3x3": {"centre": ["b2"], "edge": ["a2", "b1", "b3", "c2"], "corner": ["a1", "a3", "c1", "c3"], "pass": ["pass"]},
@@ -39,7 +42,7 @@ def tabular(
         table = MonteCarloControl(boards[size], seed=record.seed, epsilon=epsilon, **AS_IN_THE_SOURCE)
         histories[size] = _history(record, size, table, games)
     _settling(record, histories)
-    default = MonteCarloControl(boards["3x3"], 0.2, False, ties="previous", key="board", seed=record.seed)
+    default = MonteCarloControl(boards["3x3"], seed=record.seed, **(AS_IN_THE_SOURCE | {"epsilon": 0.2, "optimistic": False}))
     long = _history(record, "3x3, epsilon 0.2", default, long_games)
     _first_moves(record, histories, long)
     _exploration(record, boards["3x3"], study_games)
@@ -113,7 +116,7 @@ def _exploration(record: Recorder, game: Game, games: int) -> None:
     curves = []
     for epsilon in (0.0, 0.2, 0.5):
         for optimistic in (False, True):
-            table = MonteCarloControl(game, epsilon, optimistic, ties="zero", key="board", seed=record.seed)
+            table = MonteCarloControl(game, epsilon, optimistic, "board", record.seed)
             run = _history(record, f"epsilon {epsilon:g}{', optimistic' if optimistic else ''}", table, games)
             curve = {"games": run.games, "met": run.met, "perfect": run.perfect}
             curves.append({"epsilon": epsilon, "optimistic": optimistic, **curve})
@@ -135,8 +138,8 @@ def _perfect_play(record: Recorder, histories: dict[str, TableHistory]) -> None:
 def _ties(record: Recorder, game: Game, epsilon: float, games: int) -> None:
     """A tied game that learns from the game before, and one that counts zero."""
     runs, found = {}, {}
-    for ties in ("zero", "previous"):
-        table = MonteCarloControl(game, epsilon, True, ties=ties, key="board", seed=record.seed)
+    for ties, taught in TIES.items():
+        table = MonteCarloControl(game, epsilon, True, "board", record.seed, taught=taught)
         runs[ties] = _history(record, f"2x2, ties={ties}", table, games)
         share = table.results[1] / table.games
         found[ties] = {"perfect": runs[ties].perfect[-1], "a1": table.values(game.start())["a1"], "tied games": share}
@@ -147,8 +150,8 @@ def _ties(record: Recorder, game: Game, epsilon: float, games: int) -> None:
 def _ties_that_matter(record: Recorder, epsilon: float, games: int) -> None:
     """The same on 3x3 with komi 9, where perfect play is a tie."""
     fair, bins, found = azlab.game("go", size=3, komi=9), np.linspace(-1, 1, 41), {}
-    for ties in ("zero", "previous"):
-        table = MonteCarloControl(fair, epsilon, False, ties=ties, key="board", seed=record.seed)
+    for ties, taught in TIES.items():
+        table = MonteCarloControl(fair, epsilon, False, "board", record.seed, taught=taught)
         run = _history(record, f"komi 9, ties={ties}", table, games)
         counts = np.histogram(run.q[-1][~np.isnan(run.q[-1])], bins)[0]
         found[ties] = {
@@ -175,7 +178,7 @@ def _passing(record: Recorder, histories: dict[str, TableHistory], epsilon: floa
     three, passing = histories["3x3"], {}
     switches = {"source": ("board", 1.0), "discount 0.95": ("board", 0.95), "sees the pass": ("situation", 1.0)}
     for name, (key, discount) in {**switches, "both": ("situation", 0.95)}.items():
-        table = MonteCarloControl(three.table.game, epsilon, False, "zero", key, record.seed, discount)
+        table = MonteCarloControl(three.table.game, epsilon, False, key, record.seed, discount)
         with record.progress(f"passing, {name}") as report:
             table.run(games)
             report(games, games)
@@ -197,9 +200,8 @@ def _games(record: Recorder, histories: dict[str, TableHistory], gnugo_games: in
     """The tables against the perfect player, and with the source's rule for passes against GNU Go (section 6.1)."""
     tallies = {}
     for size, history in histories.items():
-        for answers in (False, True):
-            table = TableAgent(history.table, answer_pass=answers)
-            played = match(table, "perfect", 20, history.table.game, openings=0, seed=record.seed)
+        for answers, agent in ((False, TableAgent), (True, AnswersPasses)):
+            played = match(agent(history.table), "perfect", 20, history.table.game, openings=0, seed=record.seed)
             counts = [[tally.wins, tally.draws, tally.losses] for tally in played.by_seat]
             tallies[f"{size}{', answers passes' if answers else ''}"] = counts
     record.data("against the perfect player", tallies)
@@ -207,7 +209,7 @@ def _games(record: Recorder, histories: dict[str, TableHistory], gnugo_games: in
         return
     margins, first = {}, {}
     for size, history in histories.items():
-        table, gnugo = TableAgent(history.table, answer_pass=True), azlab.agent("gnugo", seed=record.seed)
+        table, gnugo = AnswersPasses(history.table), azlab.agent("gnugo", seed=record.seed)
         with record.progress(f"GNU Go, {size}") as report:
             played = match(table, gnugo, 2 * gnugo_games, history.table.game, openings=0, seed=record.seed, progress=report)
         gnugo.close()

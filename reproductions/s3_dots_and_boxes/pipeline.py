@@ -14,8 +14,8 @@ from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import graded
 from azlab.learning.learner import in_all_symmetries
 from azlab.learning.player import TrainedAgent
-from azlab.learning.replay import Examples
 from azlab.learning.selfplay import SelfPlay
+from azlab.learning.window import Examples
 from azlab.nets.encodings import outputs_of_actions
 from azlab.repro.record import Recorder, write_json
 from azlab_reproductions.s3_dots_and_boxes.kept import Kept

@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 import azlab
 from azlab.learning.evaluation import graded
 from azlab.learning.selfplay import SelfPlay, SelfPlayConfig
+from azlab.machine import cores
 from azlab.nets import KerasEvaluator
 from azlab.nets.keras_nets import dots_and_boxes_net
-from azlab.nets.threads import cores
 from azlab.repro.record import Recorder
 from azlab.search import Explore, Search, Searcher
 from azlab_reproductions.s3_dots_and_boxes.plain_search import plain_search

@@ -191,6 +191,12 @@ def test_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert set(where.values()) == {"missing"} and len(where) == 7
 
 
+def test_every_data_set_says_its_licence_or_that_none_is_stated():
+    for dataset in CATALOGUE.values():
+        known = "Apache-2.0" if "michaelnny/alpha_zero" in dataset.origin else "none stated"
+        assert dataset.licence == known, dataset.name
+
+
 # Downloading
 
 

@@ -197,7 +197,7 @@ def test_a_score_without_points_is_refused(fake, monkeypatch, answer):
 
 
 def test_a_missing_program_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr("azlab.doctor.find_program", lambda name: None)
+    monkeypatch.setattr("azlab.machine.find_program", lambda name: None)
     with pytest.raises(GtpError, match="gnugo .* is not installed: on Debian and Ubuntu, apt install gnugo"):
         GtpEngine("gnugo --mode gtp")
 

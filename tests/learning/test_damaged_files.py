@@ -11,7 +11,7 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.files import load_arrays, root, save_arrays
+from azlab.files import data_folder, load_arrays, save_arrays
 from azlab.learning.alphazero import AlphaZero, new_learner
 from azlab.learning.generations import ValueGenerations
 from azlab.learning.learner import LossConfig
@@ -70,7 +70,9 @@ class Files:
             "net": self.run / "nets/00002.safetensors",
             "optimiser": self.run / "checkpoint/00002/optimiser.safetensors",
             "player": self.player,
-            "shipped player": shutil.copy(root() / "data/players/dots_and_boxes_3x3.safetensors", folder / "shipped.safetensors"),
+            "shipped player": shutil.copy(
+                data_folder() / "players/dots_and_boxes_3x3.safetensors", folder / "shipped.safetensors"
+            ),
             "keras net": self.keras_files[0],
             "keras optimiser": self.keras_files[1],
             "table": self.table,

@@ -1,4 +1,4 @@
-"""A root of its own for reproductions: tiny sources and notebooks in a temporary folder."""
+"""A root of its own for reproductions: tiny sources, experiments and notebooks in a temporary folder."""
 
 import os
 import subprocess
@@ -9,14 +9,14 @@ import nbformat
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-PARAMETERS = 'games: int = 2  # how many\nprofile: str = "smoke"\nout: str = ""\nseed: int = 0'
+PARAMETERS = 'profile: str = ""\nseed: int = 1\nout: str = ""'
 CLAIMS = """
 title = "A toy"
 summary = "Nothing to see."
 [[group]]
 where = "Table 1"
 profile = "smoke"
-notebook = "01_toy"
+experiment = "toy"
 tolerance = 0.1
 claims = [
     { id = "s9.number", metric = "a number", value = 1.0 },
@@ -24,7 +24,9 @@ claims = [
     { id = "s9.curve", metric = "a curve", value = [1, 2, 3], x = [1, 2, 3] },
 ]
 """
-RECORDS = 'import azlab\nrecord = azlab.repro.recorder("s9", profile, out)\nrecord("s9.number", 1.05)'
+SMOKE = '[toy]\nnotebook = "01_toy"\n[toy.smoke]\ngames = 3\n'
+TOY = 'def toy(record, *, games: int) -> None:\n    record("s9.number", 1.05)\n    record.data("games", games)\n'
+SHOWS = 'import azlab\nfound = azlab.repro.result("s9.toy", profile, seed, out)\nprint(found, found.data["games"])'
 
 
 class Root:
@@ -36,11 +38,12 @@ class Root:
         for part in ("notebooks", "data/sources", "reproductions"):
             (folder / part).mkdir(parents=True)
 
-    def source(self, claims=CLAIMS, profiles="", name="s9_toy"):
+    def source(self, claims=CLAIMS, profiles=SMOKE, code=TOY, name="s9_toy"):
         home = self.folder / "reproductions" / name
         home.mkdir(exist_ok=True)
         (home / "claims.toml").write_text(claims)
         (home / "profiles.toml").write_text(profiles)
+        (home / "experiment.py").write_text(code)
         return home
 
     def notebook(self, *cells, name="01_toy", parameters=PARAMETERS):

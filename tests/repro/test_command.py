@@ -11,13 +11,13 @@ from azlab.cli import main
 from azlab.repro import runner
 
 from .test_results import result
-from .test_runner import SMOKE, new_run
+from .test_runner import new_run
 
 
 @pytest.fixture
 def azlab(toy, monkeypatch, capfd):
     """`azlab ...` in the folder of the toy, in this process: (exit code, lines of its output)."""
-    toy.source(profiles=SMOKE)
+    toy.source()
     toy.notebook()
     monkeypatch.chdir(toy.folder)
 
@@ -62,11 +62,11 @@ def test_a_full_disk_gets_one_sentence_and_leaves_the_old_report(toy, azlab):
 def test_a_notebook_beside_a_run_of_someone_else_is_not_executed(toy, azlab):
     folder = new_run(toy).folder
     content = json.loads((folder / "run.json").read_text())
-    content["steps"][0]["notebook"] = "../evil"
+    content["notebooks"][0]["name"] = "../evil"
     (folder / "run.json").write_text(json.dumps(content))
     shutil.move(toy.notebook("open('executed', 'w')", name="evil"), toy.folder / "evil.ipynb")
     code, lines = azlab("reproduce", "--resume", "--out", "run")
-    assert code == 2 and len(lines) == 1 and "'../evil' is no notebook of this checkout" in lines[0]
+    assert code == 2 and len(lines) == 1 and "name cannot be '../evil'" in lines[0]
     assert not list(toy.folder.rglob("executed"))
 
 

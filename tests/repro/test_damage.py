@@ -10,20 +10,17 @@ import tomllib
 import pytest
 
 from azlab.errors import AzlabError
-from azlab.repro import page, profiles, report, results, runner
+from azlab.repro import experiments, page, report, results, runner
 
-from .conftest import CLAIMS
+from .conftest import CLAIMS, SMOKE
 from .test_results import result
 
-PROFILES = (
-    '["01_toy".smoke]\ngames = 3\n["01_toy".probe]\ngames = 10\n["01_toy".laptop]\ngames = 100\n'
-    '["01_toy".work]\nsmoke = 3\nprobe = 10\nlaptop = 100\n'
-)
+PROFILES = SMOKE + ("[toy.probe]\ngames = 10\n[toy.laptop]\ngames = 100\n[toy.work]\nsmoke = 3\nprobe = 10\nlaptop = 100\n")
 MORE_CLAIMS = """
 [[group]]
 where = "Table 2"
 profile = "smoke"
-notebook = "01_toy"
+experiment = "toy"
 claims = [
     { id = "s9.list", metric = "a list", value = [1, 2.5], relative = 0.5, unit = "%" },
     { id = "s9.table", metric = "a table", value = { a = 1, b = 2 }, tolerance = 1.0 },
@@ -42,8 +39,9 @@ MEASURED = {
     "curves": {
         "s9.curve": [{"label": "", "x": [1, 2, 3], "y": [1.0, 2.0, 3.0]}], "s9.trend": [{"label": "b", "x": [1, 2], "y": [1, 2]}]
     },
+    "data": {"a line": [1, None, 2.5], "words": {"a": "b"}},
 }  # fmt: skip
-KINDS = ["claims", "profiles", "result", "run", "metrics"]
+KINDS = ["claims", "profiles", "result", "run"]
 
 
 class Files:
@@ -55,15 +53,13 @@ class Files:
         (toy.folder / "data" / "sources" / "t.csv").write_text("x,y\n1,5\n2,\n3,7\n")
         toy.notebook()
         self.folder = toy.folder / "runs" / "a"
-        run = runner.new_run(profiles.select([])[0], "smoke", 0, self.folder)
-        run.steps[0].began = run.started
+        run = runner.new_run(experiments.select([])[0], "smoke", 0, self.folder)
+        run.experiments[0].began = run.started
         run.save()
-        (self.folder / "01_toy").mkdir()
         self.paths = {
             "claims": self.home / "claims.toml", "profiles": self.home / "profiles.toml", "run": self.folder / "run.json",
-            "result": result(**MEASURED).keep(), "metrics": self.folder / "01_toy" / "metrics.json",
+            "result": result(**MEASURED).keep(),
         }  # fmt: skip
-        self.paths["metrics"].write_text(json.dumps({"source": "s9_toy", "profile": "smoke", **MEASURED}))
         self.good = {kind: path.read_bytes() for kind, path in self.paths.items()}
 
     def use(self, kind):
@@ -71,15 +67,10 @@ class Files:
             if kind in ("claims", "result"):
                 return self.reported()
             if kind == "profiles":
-                profiles.select([])
+                experiments.select([])
                 runner.old_run(self.folder)
             if kind == "run":
                 runner.old_run(self.folder)
-            if kind == "metrics":
-                run = runner.old_run(self.folder)
-                runner._write_result(run, run.steps[0])
-                results.read(self.folder / "01_toy" / "result.json")  # what is written can be read
-                return self.reported([self.folder])
         except AzlabError as error:
             return [str(error)]
         return []
@@ -122,8 +113,8 @@ def test_a_spoiled_file_gets_one_sentence_that_names_it(damage, kind, files):
         path.write_bytes(DAMAGE[damage] if damage != "nested" or kind not in ("claims", "profiles") else b"a = " + DAMAGE[damage])
     if damage == "empty" and kind == "profiles":
         assert (
-            "no notebook of this checkout" in files.use(kind)[0]
-        )  # an empty table is good TOML: the source has no notebooks then
+            "There is no experiment 's9.toy'" in files.use(kind)[0]
+        )  # an empty table is good TOML: the source has no experiments then
         return
     said = files.use(kind)
     assert said and str(path) in said[0] and "\n" not in said[0] and said[0].endswith(".")
@@ -137,7 +128,7 @@ def test_a_number_that_is_none_is_refused(field, number, files):
     assert old in text
     new = {"x": f"[{number}, 2, {number}]"}.get(field, f'"{field}": {number}')
     files.paths["result"].write_text(text.replace(old, new))
-    with pytest.raises(AzlabError, match="01_toy-smoke-seed0.json"):
+    with pytest.raises(AzlabError, match="toy-smoke-seed0.json"):
         results.read(files.paths["result"])
 
 
@@ -148,8 +139,8 @@ def test_a_bad_result_is_named_in_the_report_and_hides_no_other(toy, files):
     code, output = toy.azlab("report", "--out", "here")
     assert code == 1 and "Traceback" not in output
     html, markdown = ((toy.folder / "here" / name).read_text() for name in ("report.html", "report.md"))
-    for name in ("01_toy-smoke-seed0.json", "01_toy-smoke-seed2.json"):
-        assert name in output and name in html and name.replace("_", "\\_") in markdown
+    for name in ("toy-smoke-seed0.json", "toy-smoke-seed2.json"):
+        assert name in output and name in html and name in markdown
     assert "seed1" in html and "s9.number takes a number" in output
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from azlab.repro import profiles, refresh
-from azlab.repro.sources import source_names
+from azlab.repro import execute, experiments, refresh, runner
 
 from .conftest import CHECKOUT
 
 NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
 RULES = Path(__file__).with_name("nbval_sanitize.cfg")
-PROGRAMS = {"03_tabular_go": "gnugo"}  # what a notebook's stored outputs need beside Python
+PROGRAMS = {"03_tabular_go": "gnugo"}  # what the experiments of a notebook need beside Python
+SHOWING = sorted({one.notebook for one in experiments.load_all().values()})  # notebooks that show experiments
 
 
 def nbval(path, folder):
@@ -43,9 +43,7 @@ def nbval(path, folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_gives_its_stored_outputs_again(path, tmp_path, need):
-    if path.stem in PROGRAMS:
-        need(PROGRAMS[path.stem])
+def test_a_notebook_gives_its_stored_outputs_again(path, tmp_path):
     code, output = nbval(path, tmp_path)
     assert code == 0, output
 
@@ -55,23 +53,25 @@ def test_stored_outputs_are_clean(path):
     assert refresh.faults(nbformat.read(path, as_version=4)) == []
 
 
-@pytest.mark.parametrize("source", source_names())
-def test_profiles_fit_their_notebooks_and_smoke_is_the_default(source):
-    for one in profiles.load(source):
-        if one.path.exists():
-            for parameters in one.parameters.values():
-                profiles.check_parameters(one.path, {**parameters, "profile": "smoke", "out": "", "seed": 0})
-            defaults = {**one.parameters["smoke"], "profile": "smoke", "out": "", "seed": 0}
-            code = next(
-                cell.source
-                for cell in nbformat.read(one.path, as_version=4).cells
-                if "parameters" in cell.metadata.get("tags", [])
-            )
-            values: dict = {}
-            exec(code, values)
-            assert {name: values[name] for name in defaults} == defaults, (
-                f"the defaults of {one.notebook} are not its smoke profile"
-            )
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHOWING)
+def test_its_experiments_run_at_smoke_and_the_notebook_shows_them(name, tmp_path, need):
+    if name in PROGRAMS:
+        need(PROGRAMS[name])
+    run = runner.new_run(experiments.select([name])[0], "smoke", 0, tmp_path / "run")
+    runner.go(run, print)
+    assert run.finished, [step.error for step in run.failed]
+    for result in runner.results_of(run):
+        assert result.claims or result.data, result.run_id
+
+
+@pytest.mark.parametrize("one", experiments.load_all().values(), ids=lambda one: one.id)
+def test_every_profile_fits_its_experiment(one):
+    for settings in one.settings.values():
+        one.check(settings)
+    assert {"smoke", "laptop", "paper"} <= set(one.settings) and set(execute.declared_parameters(one.notebook_path)) == {
+        "profile", "seed", "out"
+    }  # fmt: skip
 
 
 # --- would these tests notice? --------------------------------------------------------------------------------------

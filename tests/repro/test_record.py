@@ -1,4 +1,4 @@
-"""What a notebook may record, and where it goes."""
+"""What an experiment may record, and where it goes."""
 
 import json
 from pathlib import Path
@@ -8,16 +8,16 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.repro.record import recorder
+from azlab.repro.record import Recorder
 
 
 @pytest.fixture
 def out(toy):
     claims = (
-        'title = "t"\nsummary = "s"\n[[group]]\nwhere = "w"\nprofile = "smoke"\nnotebook = "n"\ntolerance = 1\nclaims = ['
+        'title = "t"\nsummary = "s"\n[[group]]\nwhere = "w"\nprofile = "smoke"\nexperiment = "n"\ntolerance = 1\nclaims = ['
         '{ id = "s9.n", metric = "m", value = 1 }, { id = "s9.l", metric = "m", value = [1, 2] },'
         '{ id = "s9.t", metric = "m", value = { a = 1, b = 2 } }, { id = "s9.c", metric = "m", value = [1, 2], x = [1, 2] }]\n'
-        '[[group]]\nwhere = "w"\nprofile = "smoke"\nnotebook = "n"\nclaims = [{ id = "s9.w", metric = "m", value = "x" },'
+        '[[group]]\nwhere = "w"\nprofile = "smoke"\nexperiment = "n"\nclaims = [{ id = "s9.w", metric = "m", value = "x" },'
         '{ id = "s9.b", metric = "m", value = true }]'
     )
     toy.source(claims)
@@ -25,7 +25,7 @@ def out(toy):
 
 
 def test_values_are_written_as_plain_json(out):
-    record = azlab.repro.recorder("s9", "smoke", str(out))
+    record = azlab.repro.Recorder("s9", "smoke", out=out)
     record("s9.n", np.float32(0.5), spread=np.float64(0.1), runs=np.int64(3), note="so")
     record("s9.l", np.array([1, 2]))
     record("s9.t", {"b": 1, "a": float("nan")})
@@ -33,7 +33,7 @@ def test_values_are_written_as_plain_json(out):
     record("s9.b", np.bool_(True))
     record.curve("s9.c", np.arange(3), np.arange(3) ** 2)
     metrics = json.loads((out / "metrics.json").read_text())
-    assert metrics["source"] == "s9_toy" and metrics["profile"] == "smoke"
+    assert metrics["source"] == "s9_toy"
     assert metrics["claims"] == {
         "s9.n": {"value": 0.5, "spread": 0.1, "runs": 3, "note": "so"}, "s9.l": {"value": [1, 2]},
         "s9.t": {"value": {"b": 1, "a": None}}, "s9.w": {"value": "y"}, "s9.b": {"value": True},
@@ -57,7 +57,7 @@ def test_values_are_written_as_plain_json(out):
     ],
 )
 def test_what_does_not_fit_the_claim_is_refused(claim, value, sentence, out):
-    record = recorder("s9", "smoke", str(out))
+    record = Recorder("s9", "smoke", out=out)
     with pytest.raises(AzlabError, match=sentence):
         record(claim, value)
     assert not out.exists()
@@ -66,13 +66,13 @@ def test_what_does_not_fit_the_claim_is_refused(claim, value, sentence, out):
 @pytest.mark.parametrize(("x", "y"), [([1], [1]), ([2, 1], [1, 2]), ([1, 2], [1, float("nan")])])
 def test_a_curve_needs_points_in_order(x, y, out):
     with pytest.raises(AzlabError, match="s9.c"):
-        recorder("s9", "smoke", str(out)).curve("s9.c", x, y)
+        Recorder("s9", "smoke", out=out).curve("s9.c", x, y)
 
 
-def test_opened_by_hand_nothing_is_written(out, monkeypatch):
+def test_without_a_folder_nothing_is_written(out, monkeypatch):
     monkeypatch.chdir(out.parent)
     before = sorted(Path(out.parent).rglob("*"))
-    record = recorder("s9", "smoke")
+    record = Recorder("s9", "smoke")
     record("s9.n", 1)
     (record.folder / "weights").write_text("w")
     assert record.folder == record.folder and not record.folder.is_relative_to(out.parent)
@@ -81,4 +81,15 @@ def test_opened_by_hand_nothing_is_written(out, monkeypatch):
 
 def test_an_unknown_profile_is_refused(out):
     with pytest.raises(AzlabError, match="profile must be one of 'smoke', 'laptop', 'paper'"):
-        recorder("s9", "large")
+        Recorder("s9", "large")
+
+
+def test_data_for_figures_are_plain_and_rounded(out):
+    record = Recorder("s9", "smoke", out=out)
+    record.data("a table", {1: np.array([1 / 3, np.nan]), "text": ("a", True, None, 1234567)})
+    record.data("more digits", 1 / 3, digits=6)
+    kept = json.loads((out / "metrics.json").read_text())["data"]
+    assert kept == {"a table": {"1": [0.3333, None], "text": ["a", True, None, 1234567]}, "more digits": 0.333333}
+    for name, value, sentence in (("", 1, "have a name"), (3, 1, "have a name"), ("x", object(), "not object")):
+        with pytest.raises(AzlabError, match=sentence):
+            record.data(name, value)

@@ -63,13 +63,13 @@ def test_the_page_needs_no_network_and_no_script():
 def test_nothing_from_claims_or_results_becomes_html(toy):
     nasty = NASTY.replace('"', '\\"')
     toy.source(
-        f'title = "{nasty}"\nsummary = "{nasty}"\n[[group]]\nwhere = "{nasty}"\nprofile = "smoke"\nnotebook = "n"\nclaims = ['
+        f'title = "{nasty}"\nsummary = "{nasty}"\n[[group]]\nwhere = "{nasty}"\nprofile = "smoke"\nexperiment = "n"\nclaims = ['
         f'{{ id = "s9.a", metric = "{nasty}", value = 1, unit = "<i>", tolerance = 0 }},'
         f'{{ id = "s9.w", metric = "m", value = "{nasty}" }},'
         f'{{ id = "s9.u", metric = "m", unchecked = "{nasty}" }}]'
     )
     measured = result(
-        notebook=NASTY, command=NASTY, machine={"processor": NASTY}, versions={NASTY: NASTY},
+        experiment=NASTY, command=NASTY, machine={"processor": NASTY}, versions={NASTY: NASTY},
         claims={"s9.a": {"value": 1, "note": NASTY}, "s9.w": {"value": NASTY}},
         curves={"s9.a": [{"label": NASTY, "x": [1, 2], "y": [1, 2]}]},
     )  # fmt: skip
@@ -88,8 +88,8 @@ def test_curves_are_drawn_over_the_sources(toy):
     )
     html = page.html([section(claims.load("s9"), [measured])])
     assert html.count('<polyline class="source"') == 1 and html.count('<polyline class="ours"') == 1
-    assert "1 ± 0.25" in html and 'href="#01_toy-smoke-seed0"' in html and 'id="01_toy-smoke-seed0"' in html
-    assert html.count("✔ reproduced") == 2 and "azlab reproduce 01_toy" in html
+    assert "1 ± 0.25" in html and 'href="#s9.toy-smoke-seed0"' in html and 'id="s9.toy-smoke-seed0"' in html
+    assert html.count("✔ reproduced") == 2 and "azlab reproduce s9.toy" in html
 
 
 def test_markdown_and_html_say_the_same_verdicts():

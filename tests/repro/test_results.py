@@ -5,8 +5,8 @@ import json
 import pytest
 
 from azlab.errors import AzlabError
-from azlab.files import root
-from azlab.repro import claims, results
+from azlab.files import reproductions_folder
+from azlab.repro import claims, experiments, results
 from azlab.repro.rows import section
 
 from .conftest import CLAIMS
@@ -14,9 +14,9 @@ from .conftest import CLAIMS
 
 def result(**changes):
     fields = {
-        "source": "s9_toy", "notebook": "01_toy", "profile": "smoke", "seed": 0, "command": "azlab reproduce 01_toy",
-        "parameters": {}, "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "machine": {}, "versions": {"azlab": "0"},
-        "claims": {}, "curves": {},
+        "source": "s9_toy", "experiment": "toy", "profile": "smoke", "seed": 0, "command": "azlab reproduce s9.toy",
+        "settings": {}, "started": "2026-01-01T00:00:00+00:00", "seconds": 1.0, "machine": {}, "versions": {"azlab": "0"},
+        "claims": {}, "curves": {}, "data": {},
     }  # fmt: skip
     return results.Result(**{**fields, **changes})
 
@@ -31,13 +31,15 @@ def ours(toy, *given):
 
 
 def test_every_committed_result_is_complete_and_names_claims_that_exist():
-    for file in sorted((root() / "reproductions").glob("*/results/*")):
+    for file in sorted(reproductions_folder().glob("*/results/*")):
         kept = results.read(file)
-        assert file.name == f"{kept.run_id}.json" and file.parent.parent.name == kept.source, file
+        assert f"{kept.source.split('_')[0]}.{file.name}" == f"{kept.run_id}.json" and file.parent.parent.name == kept.source, (
+            file
+        )
         assert kept.command.startswith("azlab reproduce") and kept.seconds > 0 and kept.versions and kept.machine, file
         source = claims.load(kept.source)
         for claim_id in [*kept.claims, *kept.curves]:
-            source.claim(claim_id)
+            assert source.claim(claim_id).experiment == kept.experiment, claim_id
 
 
 def test_the_largest_profile_wins_however_old_it_is(toy):
@@ -77,7 +79,7 @@ def test_a_result_goes_through_its_file(toy):
     toy.source()
     one = number(1.5, profile="laptop", seed=3)
     file = one.keep()
-    assert file.name == "01_toy-laptop-seed3.json" and results.read(file) == one and results.committed() == [one]
+    assert file.name == "toy-laptop-seed3.json" and results.read(file) == one and results.committed() == [one]
 
 
 @pytest.mark.parametrize("spoil", ["drop", "add", "text", "profile"])
@@ -101,7 +103,27 @@ def test_durations_for_people(seconds, text):
     assert results.duration(seconds) == text
 
 
-def test_a_run_of_some_parts_is_kept_beside_the_whole():
-    command = "azlab reproduce x --profile laptop --seed 1"
-    whole, part = (result(command=command + more).run_id for more in ("", " --part lesson --part boards"))
-    assert part == f"{whole}-lesson-boards"
+def test_a_committed_result_is_small_and_shows_what_its_experiment_does_now():
+    for file in results.committed_files():
+        kept = results.read(file)
+        one = experiments.find(f"{kept.source.split('_')[0]}.{kept.experiment}")
+        assert file.stat().st_size < 200_000, file
+        assert kept.settings == one.at(kept.profile), f"{file.name} was made with other settings than those of the profile"
+
+
+def test_the_largest_profile_and_the_seed_asked_for_are_shown(toy):
+    toy.source()
+    with pytest.raises(AzlabError, match="No result of s9.toy is kept yet: `azlab reproduce s9.toy"):
+        results.kept("s9_toy", "toy", 1)
+    for profile, seed in (("smoke", 1), ("laptop", 3), ("laptop", 2)):
+        number(1.0, profile=profile, seed=seed).keep()
+    number(1.0, experiment="toy-two", profile="paper").keep()  # of another experiment
+    assert [results.kept("s9_toy", "toy", seed).run_id for seed in (1, 3)] == ["s9.toy-laptop-seed2", "s9.toy-laptop-seed3"]
+
+
+def test_a_result_says_how_it_came_about(toy):
+    toy.source()
+    one = number(1.5, seconds=90.0, machine={"processor": "a chip", "cores": 2})
+    assert str(one) == "azlab reproduce s9.toy: 2026-01-01, 1 min 30 s on 2 cores (a chip)" and one.value("s9.number") == 1.5
+    with pytest.raises(AzlabError, match="has nothing for 's9.word'; it has s9.number"):
+        one.value("s9.word")

@@ -1,0 +1,1 @@
+"""Source S2: Go from tables, and from networks that predict moves."""
