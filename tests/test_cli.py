@@ -82,7 +82,7 @@ def test_a_match_prints_the_score_and_keeps_the_games(tmp_path):
         (["match", "seega", "perfect", "random", "--games", "2"], "seega"),
         (["data", "get", "nothing"], "There is no data set called 'nothing'"),
         (["data", "get"], "Say which data set to get"),
-        (["reproduce", "s7"], "There is no source or notebook 's7'"),
+        (["reproduce", "s7"], "There is no source, experiment or notebook 's7'"),
         (["reproduce", "--resume", "--out", "/nowhere"], "There is no run in /nowhere"),
         (["report", "/nowhere"], "/nowhere is not the folder of a run"),
         (["play", "tictactoe", "--against", "uct:1000,c={[]:1}"], "uct:1000,c={[]:1}' has a setting whose value is not a number"),

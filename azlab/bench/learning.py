@@ -8,8 +8,8 @@ import numpy as np
 from azlab.bench import Row
 from azlab.learning.alphazero import new_learner
 from azlab.learning.config import preset
-from azlab.learning.replay import no_examples
 from azlab.learning.selfplay import SelfPlay
+from azlab.learning.window import no_examples
 from azlab.machine import cores
 
 POSITIONS = 6000  # collected for each figure; the trees and memories are warm after WARM

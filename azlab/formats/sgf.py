@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from azlab.formats.sgf_tree import Node, SgfError, parse
 
-__all__ = ["BLACK", "PASS", "WHITE", "GameRecord", "Node", "SgfError", "main_line", "parse", "record_of", "write"]
+__all__ = ["BLACK", "PASS", "WHITE", "SgfGame", "Node", "SgfError", "main_line", "parse", "record_of", "write"]
 
 PASS = -1
 BLACK = 0
@@ -37,7 +37,7 @@ _SETUP = ("AB", "AW", "AE")
 
 
 @dataclass(frozen=True)
-class GameRecord:
+class SgfGame:
     """One game as it was played, without variations or comments."""
 
     size: int = 19
@@ -66,7 +66,7 @@ class GameRecord:
 # Trees to records
 
 
-def main_line(text: str) -> GameRecord:
+def main_line(text: str) -> SgfGame:
     """The first game in `text`, along its main line.
 
     Stones may be set up (AB, AW, AE) only before the first move: a record cannot say the rest, so a game that edits
@@ -75,7 +75,7 @@ def main_line(text: str) -> GameRecord:
     return record_of(parse(text)[0])
 
 
-def record_of(root: Node) -> GameRecord:
+def record_of(root: Node) -> SgfGame:
     """The main line of one game tree as a record."""
     header = root.properties
     if _simple_text(header, "GM") not in ("", "1"):
@@ -87,7 +87,7 @@ def record_of(root: Node) -> GameRecord:
     handicap = _handicap(root)
     if first_player is None:
         first_player = _default_first_player(handicap, moves)
-    return GameRecord(
+    return SgfGame(
         size=size,
         komi=_komi(root),
         handicap=handicap,
@@ -242,7 +242,7 @@ def _player(node: Node) -> int:
 # Records to text
 
 
-def write(record: GameRecord) -> str:
+def write(record: SgfGame) -> str:
     """The record as SGF text (FF[4]), which `main_line` reads back as an equal record."""
     _check_record(record)
     header = [("GM", "1"), ("FF", "4"), ("CA", "UTF-8"), ("SZ", str(record.size))]
@@ -271,7 +271,7 @@ def write(record: GameRecord) -> str:
     return "".join(parts) + ")\n"
 
 
-def _check_record(record: GameRecord) -> None:
+def _check_record(record: SgfGame) -> None:
     """Refuse what would not read back as the same game."""
     if not 1 <= record.size <= _LARGEST_BOARD:
         raise ValueError(f"SGF can write boards of size 1 to {_LARGEST_BOARD}; this record has size {record.size}.")

@@ -33,10 +33,10 @@ from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearn
 from azlab.learning.made_of import check_same, described, with_objects
 from azlab.learning.parts import Parts, complete, parts_of
 from azlab.learning.progress import counter
-from azlab.learning.replay import Replay
 from azlab.learning.run_folder import BRING_BACK, RunFolder
 from azlab.learning.schedules import linear
 from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
+from azlab.learning.window import Window
 from azlab.machine import cores
 from azlab.nets.kinds import is_torch, new_net
 from azlab.search.evaluators import RestEvaluator, refresh
@@ -122,7 +122,7 @@ class AlphaZero:
         self.evaluators = [evaluator_of(self.learner, self.config, max(1, cores() // workers)) for _ in range(workers)]
         settings = self.config.search, self.config.budget, self.config.explore, self.config.selfplay
         self.selfplay = SelfPlay(self.game, self.evaluators, *settings, self.parts)
-        self.replay = Replay(self.game, self.config.training.merge)
+        self.window = Window(self.game, self.config.training.merge)
         self.iteration = 0
         self.metrics: list[dict[str, Any]] = []
         self._is_between = True  # no iteration was begun and not finished
@@ -171,8 +171,8 @@ class AlphaZero:
         for iteration in range(1, done + 1):
             self.progress("reading games", iteration, done)
             with self.folder.remedy(iteration) if iteration == done else contextlib.nullcontext():
-                self.replay.add(self.folder.load_games(iteration, self.game))
-            self.replay.trim(self._window(iteration))
+                self.window.add(self.folder.load_games(iteration, self.game))
+            self.window.trim(self._window(iteration))
         with self.folder.remedy(done):
             self.learner.load(self.folder.net_file(done, self.learner.suffix), self.folder.optimiser_file(done))
             files = self.folder.unfinished_files(done)
@@ -231,14 +231,14 @@ class AlphaZero:
         config, found = self.config.selfplay, nothing_collected(self.game)
         if iteration == 1 and self.parts.first_examples is not None:
             found = self.parts.first_examples(self.game, config, self._seed(iteration, PLAY), self.progress)
-            fresh = self.replay.add(found.examples)
+            fresh = self.window.add(found.examples)
             self.folder.save_games(iteration, found.examples)
             return _facts_of_play(found, fresh)
         counted, fresh, rounds = 0, 0, 0
         while counted < config.positions:
             report = counter(self.progress, "playing", config.positions, counted)
             part = self.selfplay.play(config.positions - counted, [*self._seed(iteration, PLAY), rounds], report)
-            new = self.replay.add(part.examples)
+            new = self.window.add(part.examples)
             found, fresh, rounds = together(self.game, [found, part]), fresh + new, rounds + 1
             counted += new if config.count_new else part.examples.size
             if config.count_new and 100 * (fresh + 1) < found.examples.size:
@@ -254,8 +254,8 @@ class AlphaZero:
     def _learn(self, iteration: int) -> dict[str, Any]:
         """Go through the window, in batches drawn without repetition within a pass."""
         config = self.config.training
-        self.replay.trim(self._window(iteration))
-        examples = self.replay.examples()
+        self.window.trim(self._window(iteration))
+        examples = self.window.examples()
         rng = np.random.default_rng(self._seed(iteration, TRAIN))
         steps = max(1, round(linear(config.passes, iteration) * examples.size / config.batch))
         order, losses = np.zeros(0, np.int64), []

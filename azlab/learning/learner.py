@@ -20,7 +20,7 @@ import numpy as np
 from azlab.errors import AzlabError, finite_number, one_of
 from azlab.games.game import Game
 from azlab.intact import check_arrays
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
 from azlab.nets.encodings import Encoding, find_encoding, own_encoding
 from azlab.nets.outputs import RESULTS, Form
 

@@ -20,8 +20,8 @@ from azlab.errors import AzlabError
 from azlab.files import reproduction_files, reproductions
 from azlab.games.game import Game
 from azlab.learning.recording import Played
-from azlab.learning.replay import Examples
 from azlab.learning.targets import targets
+from azlab.learning.window import Examples
 from azlab.search.puct import Searcher
 
 if TYPE_CHECKING:

@@ -9,18 +9,18 @@ states. `PositionSet.examples` makes a batch of what a learner reads.
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from azlab.errors import AzlabError, whole_number
-from azlab.formats.sgf import PASS, GameRecord, SgfError, main_line
+from azlab.formats.sgf import PASS, SgfError, SgfGame, main_line
 from azlab.games.game import Game
 from azlab.games.go import Go
 from azlab.learning.evaluation import UNKNOWN, Graded
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
 
 Rows = np.ndarray | slice
 
@@ -38,9 +38,8 @@ class PositionSet:
     # int8 [N]: for seat 0, UNKNOWN where the file does not tell
     games: np.ndarray
     # int64 [N]: positions with the same number come from the same game
-    losses_as_draws: bool = False
-    # train the positions that the first player, to move, has lost as draws: the wrong labels of S5's program. Its rule for "the
-    # other player wins" is (player + 1) mod 2, which for player 1 gives 0, a draw. `graded` has the true results all the same
+    labels: Callable[["PositionSet"], np.ndarray] | None = None
+    # what is taught as the results, int8 [N] for seat 0, where that is not the truth; `graded` has the true ones all the same
     left_out: Mapping[str, int] = field(default_factory=dict)
     # how many games of the file are not in the set, by reason
 
@@ -78,7 +77,7 @@ class PositionSet:
         best = part.best()
         policy = (best / best.sum(axis=1, keepdims=True)).astype(np.float16)
         is_first = part.states["to_move"] == 0
-        results = np.where(is_first & (part.results == -1), 0, part.results) if self.losses_as_draws else part.results
+        results = part.results if self.labels is None else self.labels(part)
         for_mover = np.where(is_first | (results == UNKNOWN), results, -results)
         chances = (for_mover[:, None] == np.array([0, 1, -1])).astype(np.float32)
         return Examples(part.states, policy, chances, np.zeros_like(policy))
@@ -92,7 +91,7 @@ class PositionSet:
 # --- Connect 4 --------------------------------------------------------------------------------------------------------
 
 
-def connect4_set(name: str, first: int | None = None, losses_as_draws: bool = False) -> PositionSet:
+def connect4_set(name: str, first: int | None = None) -> PositionSet:
     """The positions of a Connect 4 file, or its `first` ones; all best columns are right (S5 section 3.3, strong labels).
 
     The training files list the positions of a game one after the other, each longer than the one before; so a line that does not
@@ -113,7 +112,7 @@ def connect4_set(name: str, first: int | None = None, losses_as_draws: bool = Fa
     states = _after_columns(game, texts)
     for_mover = np.frombuffer(outcomes, np.int8) - np.int8(1)
     results = np.where(states["to_move"] == 0, for_mover, -for_mover)
-    return PositionSet(game, states, moves, results, np.cumsum([0, *is_new]), losses_as_draws)
+    return PositionSet(game, states, moves, results, np.cumsum([0, *is_new]))
 
 
 def _checked(first: int | None) -> int | None:
@@ -172,7 +171,7 @@ def go_set(name: str, size: int, first: int | None = None, handicap: bool = True
     return replace(found.take(is_wanted), left_out=dict(left_out))
 
 
-def _usable(record: GameRecord, size: int, handicap: bool) -> GameRecord:
+def _usable(record: SgfGame, size: int, handicap: bool) -> SgfGame:
     """The record, or the reason to leave it out as an AzlabError."""
     if record.size != size:
         raise AzlabError("another board size")
@@ -183,7 +182,7 @@ def _usable(record: GameRecord, size: int, handicap: bool) -> GameRecord:
     return record
 
 
-def _first_state(game: Go, record: GameRecord) -> np.ndarray:
+def _first_state(game: Go, record: SgfGame) -> np.ndarray:
     """The state before the first move, [1], with the record's stones, player and komi."""
     state = game.new_states(1)
     if record.black or record.white:
@@ -197,7 +196,7 @@ def _first_state(game: Go, record: GameRecord) -> np.ndarray:
     return state
 
 
-def _followed(game: Go, states: np.ndarray, records: list[GameRecord], left_out: Counter[str]) -> PositionSet:
+def _followed(game: Go, states: np.ndarray, records: list[SgfGame], left_out: Counter[str]) -> PositionSet:
     """Play all games at once, move by move, and keep each state before a move. Two passes end a game, whatever follows."""
     seats, actions = _as_table(records, game.num_actions - 1)
     going = np.arange(len(records))
@@ -224,7 +223,7 @@ def _followed(game: Go, states: np.ndarray, records: list[GameRecord], left_out:
     return PositionSet(game, before[rows], moves[rows, None], results[games[rows]], games[rows])
 
 
-def _as_table(records: list[GameRecord], pass_action: int) -> tuple[np.ndarray, np.ndarray]:
+def _as_table(records: list[SgfGame], pass_action: int) -> tuple[np.ndarray, np.ndarray]:
     """Seats int8 [G, L] and actions int64 [G, L] of the games' moves; -1 after the last."""
     shape = len(records), max(len(record.moves) for record in records)
     seats, actions = np.full(shape, -1, np.int8), np.full(shape, -1, np.int64)

@@ -33,7 +33,7 @@ from azlab.games.packed import as_bytes, from_bytes
 from azlab.intact import check_arrays, checksum, parsed, sealed, unsealed
 from azlab.learning.config import AlphaZeroConfig, differences
 from azlab.learning.parts import Parts
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
 from azlab.machine import IS_WINDOWS
 
 NO_PARTS = Parts()

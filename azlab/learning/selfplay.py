@@ -24,7 +24,7 @@ from azlab.games.packed import as_bytes, from_bytes
 from azlab.intact import check_arrays
 from azlab.learning.parts import Parts
 from azlab.learning.recording import Recording
-from azlab.learning.replay import Examples, joined, no_examples
+from azlab.learning.window import Examples, joined, no_examples
 from azlab.search.budget import NodeClock
 from azlab.search.config import Budget, Explore, Search, as_budget
 from azlab.search.evaluators import Evaluator, cached

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from azlab.learning.recording import Played
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
 
 if TYPE_CHECKING:
     from azlab.learning.selfplay import SelfPlayConfig

@@ -10,7 +10,7 @@ from azlab.repro.claims import Claim, Source, is_number
 from azlab.repro.plot import Line, number, plot
 from azlab.repro.results import Ours, Result
 from azlab.repro.sources import PROFILES
-from azlab.repro.verdict import NOT_RUN, VERDICTS, judge
+from azlab.repro.verdict import NOT_RUN, VERDICTS, decide
 
 SHOWN_PARTS = 8  # of a list; the rest is in the plot or the table of the source
 
@@ -46,7 +46,7 @@ def section(source: Source, measured: list[Result]) -> Section:
     rows = []
     for claim in source.claims:
         one = found.get(claim.id)
-        verdict = judge(claim, one.measured if one else None, others)
+        verdict = decide(claim, one.measured if one else None, others)
         note = " ".join((claim.unchecked and _sentence(claim.unchecked), *(one.notes if one else ()))).strip()
         value, ours = _value(claim.value, claim.unit), _our_value(claim, one, verdict)
         runs = tuple(one.results) if one else ()

@@ -27,7 +27,7 @@ class Measured:
     curves: list[tuple[list[float], list[float]]] = field(default_factory=list)  # (x, y) of each seed
 
 
-def judge(claim: Claim, measured: Measured | None, others: Mapping[str, Measured]) -> str:
+def decide(claim: Claim, measured: Measured | None, others: Mapping[str, Measured]) -> str:
     """The verdict on `claim`; `others` are measurements by claim id, for claims that compare two of ours."""
     if claim.unchecked:
         return UNCHECKED

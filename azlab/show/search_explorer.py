@@ -1,6 +1,6 @@
 """A search to step through in a notebook: `azlab.show.search(position)`.
 
-The kernel keeps the search as one number a simulation and the finished tree (`azlab.search.replay`); the browser is sent only
+The kernel keeps the search as one number a simulation and the finished tree (`azlab.search.steps`); the browser is sent only
 what is on the screen. Without a kernel, on a page or in a stored notebook, the picture of the tree stays.
 """
 
@@ -15,7 +15,7 @@ from azlab.games import game as find_game
 from azlab.games.game import Game, Position
 from azlab.search.config import Budget, Search
 from azlab.search.evaluators import Evaluator
-from azlab.search.replay import Replay, Snapshot, replay_puct, replay_uct
+from azlab.search.steps import Snapshot, Steps, steps_of_puct, steps_of_uct
 from azlab.show.board import draw
 from azlab.show.search_tree import node_value, signed, table_html, table_text, tree_svg
 
@@ -47,10 +47,10 @@ def search(
         raise AzlabError(f"A search starts from a position, a game or its name, not from {position!r}.")
     if isinstance(evaluator, str):
         return SearchExplorer(_named(position, evaluator, search, budget, seed))
-    return SearchExplorer(replay_puct(position, evaluator, search, budget or SIMULATIONS, seed=seed))
+    return SearchExplorer(steps_of_puct(position, evaluator, search, budget or SIMULATIONS, seed=seed))
 
 
-def _named(position: Position, name: str, search: Search | None, budget: Budget | int | None, seed: int) -> Replay:
+def _named(position: Position, name: str, search: Search | None, budget: Budget | int | None, seed: int) -> Steps:
     """The search of the agent called `name`; without a number, as in "uct", it has 200 simulations."""
     from azlab.arena.agents import PuctAgent, UctAgent, agent, ready
 
@@ -65,10 +65,10 @@ def _named(position: Position, name: str, search: Search | None, budget: Budget 
         if player.simulations is None or player.settings["rave"]:
             raise AzlabError("The explorer follows UCT with a number of simulations and without RAVE, such as 'uct:500'.")
         settings = player.settings
-        return replay_uct(position, player.simulations, c=float(settings["c"]), solve=bool(settings["solve"]), seed=seed)
+        return steps_of_uct(position, player.simulations, c=float(settings["c"]), solve=bool(settings["solve"]), seed=seed)
     if isinstance(player, PuctAgent):
         ready(player, position.game)
-        return replay_puct(position, player.evaluator, search or player.search, budget or player.budget, seed=seed)
+        return steps_of_puct(position, player.evaluator, search or player.search, budget or player.budget, seed=seed)
     raise AzlabError(f"{name!r} does not search by PUCT or UCT; try 'uct:500' or 'puct:300'.")
 
 
@@ -85,9 +85,9 @@ class SearchExplorer(anywidget.AnyWidget):
     folded = traitlets.List(traitlets.Int()).tag(sync=True)  # nodes whose children are hidden
     view = traitlets.Dict().tag(sync=True)  # what is on the screen, as SVG and HTML
 
-    def __init__(self, replay: Replay) -> None:
-        super().__init__(total=replay.simulations, step=replay.simulations)
-        self.replay = replay
+    def __init__(self, steps: Steps) -> None:
+        super().__init__(total=steps.simulations, step=steps.simulations)
+        self.steps = steps
         self._look()
         self.observe(self._look, ["step", "selected", "expanded", "folded"])
 
@@ -98,7 +98,7 @@ class SearchExplorer(anywidget.AnyWidget):
     @property
     def snapshot(self) -> Snapshot:
         """The tree after `step` simulations; `snapshot.choices(node)` are the moves with N, Q, P and U."""
-        return self.replay.at(self.step)
+        return self.steps.at(self.step)
 
     def _look(self, change: Any = None) -> None:
         """Draw what is to be seen now."""
@@ -116,33 +116,33 @@ class SearchExplorer(anywidget.AnyWidget):
         }
 
     def _board(self, node: int) -> str:
-        position = self.replay.position_at(node)
+        position = self.steps.position_at(node)
         return draw(position.game.picture(position), position.status)
 
     @property
     def text(self) -> str:
         """The tree's size and the moves at the root, for a terminal."""
         now = self.snapshot
-        head = f"{self.replay.kind} search: {_status(now)}"
+        head = f"{self.steps.kind} search: {_status(now)}"
         return f"{head}\n{table_text(now)}"
 
     def __repr__(self) -> str:
-        return f"<{self.replay.kind} search of {self.total:,} simulations, after {self.step:,}>"
+        return f"<{self.steps.kind} search of {self.total:,} simulations, after {self.step:,}>"
 
     def _repr_mimebundle_(self, **settings: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget, and for pages without a kernel a picture and a text."""
         data, metadata = super()._repr_mimebundle_(**settings) or ({}, {})
         now = self.snapshot
-        caption = f"{self.replay.kind}, {_status(now)}"
+        caption = f"{self.steps.kind}, {_status(now)}"
         fallback = {"image/svg+xml": tree_svg(now, 0, self.expanded, self.folded, caption), "text/plain": self.text}
         return {**data, **fallback}, metadata
 
 
 def _status(now: Snapshot) -> str:
     """Which simulation, how large the tree is, and the way the simulation took."""
-    replay = now.replay
-    name, actions = replay.position.game.move_name, now.tree.action[0]
-    parts = [f"simulation {now.step:,} of {replay.simulations:,}", f"{now.size:,} node{'s' if now.size > 1 else ''}"]
+    steps = now.steps
+    name, actions = steps.position.game.move_name, now.tree.action[0]
+    parts = [f"simulation {now.step:,} of {steps.simulations:,}", f"{now.size:,} node{'s' if now.size > 1 else ''}"]
     if now.step:
         parts.append(f"last path {' '.join(name(int(actions[node])) for node in now.path()[1:])}")
     return ", ".join(parts)
@@ -150,12 +150,12 @@ def _status(now: Snapshot) -> str:
 
 def _heading(now: Snapshot, node: int) -> str:
     """Which node the table is about, and what it is worth to the player to move."""
-    replay = now.replay
-    name, tree = replay.position.game.move_name, now.tree
-    moves = " ".join(name(int(tree.action[0, one])) for one in replay.path_to(node)[1:])
+    steps = now.steps
+    name, tree = steps.position.game.move_name, now.tree
+    moves = " ".join(name(int(tree.action[0, one])) for one in steps.path_to(node)[1:])
     where = f"After {moves}" if moves else "At the start"
     if tree.over[0, node]:
         return f"{where}: the end of a game, N {int(tree.visits[0, node]):,}, worth {signed(node_value(now, node))} to who moved"
     seat = int(tree.to_move[0, node])
-    who = replay.position.game.seats[seat]
+    who = steps.position.game.seats[seat]
     return f"{where}: {who} to move, N {int(tree.visits[0, node]):,}, value {signed(now.value(node, seat))} for {who}"

@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from azlab.search.replay import Choice, Snapshot
+from azlab.search.steps import Choice, Snapshot
 from azlab.show.board import _fill, _stroke, _style_sheet
 
 MOST_NODES = 24  # shown without being asked for: they fit a notebook without scrolling far
@@ -28,7 +28,7 @@ def shown_nodes(
     wanted = set(np.lexsort((np.arange(size), -tree.visits[0]))[:most].tolist())
     wanted.update(snapshot.path())
     if selected < size:
-        wanted.update(snapshot.replay.path_to(selected))
+        wanted.update(snapshot.steps.path_to(selected))
     for node in sorted(expanded):
         if node in wanted:
             wanted.update(child for child in tree.children[0, node].tolist() if child >= 0)
@@ -120,7 +120,7 @@ def tree_svg(
 
 
 def _box(snapshot: Snapshot, node: int, x: float, y: float, is_selected: bool, is_on_path: bool) -> str:
-    tree, game = snapshot.tree, snapshot.replay.position.game
+    tree, game = snapshot.tree, snapshot.steps.position.game
     name = game.move_name(int(tree.action[0, node])) if node else "start"
     visits, value = int(tree.visits[0, node]), signed(node_value(snapshot, node))
     edge, thick = ("mark", 3) if is_on_path else ("edge", 1)
@@ -154,7 +154,7 @@ def _toggle(node: int, x: float, y: float, label: str) -> str:
 
 def table_rows(snapshot: Snapshot, node: int = 0) -> tuple[list[str], list[tuple[Choice, list[str]]], int]:
     """Headings, (choice, cells) of the moves at a node, and how many more there are."""
-    is_puct = snapshot.replay.kind == "PUCT"
+    is_puct = snapshot.steps.kind == "PUCT"
     heads = ["move", "N", "Q", "P", "U", "Q + U"] if is_puct else ["move", "N", "Q", "bonus", "UCB"]
     choices = snapshot.choices(node)
     if len(choices) > MOST_ROWS:

@@ -13,7 +13,7 @@ from azlab.learning import MonteCarloControl, TableAgent, TableHistory
 from azlab.learning.tabular import own_result
 from azlab.machine import find_program
 from azlab.repro import Recorder
-from azlab_reproductions.s2_go.program import AnswersPasses, result_or_the_one_before
+from azlab_reproductions.s2_go.oddities import AnswersPasses, result_or_the_one_before
 
 AS_IN_THE_SOURCE: dict[str, Any] = {"optimistic": True, "key": "board", "taught": result_or_the_one_before}
 TIES = {"zero": own_result, "previous": result_or_the_one_before}  # what a tied game teaches

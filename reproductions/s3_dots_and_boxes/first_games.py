@@ -15,8 +15,8 @@ from azlab.games.game import Game
 from azlab.learning.parts import Targets
 from azlab.learning.progress import counter
 from azlab.learning.recording import Recording
-from azlab.learning.replay import joined
 from azlab.learning.selfplay import Collected, SelfPlayConfig, together
+from azlab.learning.window import joined
 
 
 def first_player(name: str, game: Game, seed: int = 0) -> Any:

@@ -20,9 +20,9 @@ from azlab.games.game import Game
 from azlab.learning.config import GateConfig, build
 from azlab.learning.parts import Parts, both_seats, complete
 from azlab.learning.recording import Played
-from azlab.learning.replay import Examples
 from azlab.learning.selfplay import SelfPlayConfig
 from azlab.learning.targets import targets
+from azlab.learning.window import Examples
 from azlab.search import Searcher
 from azlab_reproductions.s3_dots_and_boxes.first_games import FirstGames
 from azlab_reproductions.s3_dots_and_boxes.search import searcher

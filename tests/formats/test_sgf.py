@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from azlab.formats import datasets, sgf
-from azlab.formats.sgf import GameRecord, SgfError, main_line, parse, write
+from azlab.formats.sgf import SgfError, SgfGame, main_line, parse, write
 
 
 def comment(text: str) -> str:
@@ -14,7 +14,7 @@ def comment(text: str) -> str:
 
 def test_a_whole_small_game():
     record = main_line("(;GM[1]FF[4]SZ[9]KM[6.5]RU[Chinese]RE[B+R]PB[Ann]BR[3d]PW[Bob]WR[5k]\n;B[ee];W[aa]\n;B[ba];W[tt];B[])")
-    assert record == GameRecord(
+    assert record == SgfGame(
         size=9,
         komi=6.5,
         rules="Chinese",
@@ -34,7 +34,7 @@ def test_first_letter_is_the_column_and_row_0_is_at_the_top():
 
 def test_what_a_file_does_not_say():
     record = main_line("(;)")
-    assert record == GameRecord()
+    assert record == SgfGame()
     assert (record.size, record.komi, record.to_move, record.moves) == (19, None, 0, ())
 
 
@@ -207,11 +207,11 @@ one_line = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp", "Zs
 
 
 @st.composite
-def records(draw: st.DrawFn) -> GameRecord:
+def records(draw: st.DrawFn) -> SgfGame:
     size = draw(st.integers(1, 52))
     points = st.integers(0, size * size - 1)
     stones = draw(st.dictionaries(points, st.integers(0, 1), max_size=12))
-    return GameRecord(
+    return SgfGame(
         size=size,
         komi=draw(st.none() | st.floats(-400, 400).map(lambda komi: round(komi, 2))),
         handicap=draw(st.integers(0, 9)),
@@ -229,7 +229,7 @@ def records(draw: st.DrawFn) -> GameRecord:
 
 
 @given(records())
-def test_round_trip(record: GameRecord):
+def test_round_trip(record: SgfGame):
     assert main_line(write(record)) == record
 
 
@@ -246,15 +246,15 @@ def test_any_text_gives_trees_or_an_sgf_error(text: str):
 @pytest.mark.parametrize(
     ("record", "problem"),
     [
-        (GameRecord(size=53), "1 to 52"),
-        (GameRecord(komi=float("inf")), "finite"),
-        (GameRecord(size=9, black=(81,)), "0 to 80"),
-        (GameRecord(size=9, black=(3,), white=(3,)), "cannot hold"),
-        (GameRecord(size=9, moves=((0, 81),)), "Move 1"),
-        (GameRecord(size=9, moves=((2, 1),)), "Move 1"),
+        (SgfGame(size=53), "1 to 52"),
+        (SgfGame(komi=float("inf")), "finite"),
+        (SgfGame(size=9, black=(81,)), "0 to 80"),
+        (SgfGame(size=9, black=(3,), white=(3,)), "cannot hold"),
+        (SgfGame(size=9, moves=((0, 81),)), "Move 1"),
+        (SgfGame(size=9, moves=((2, 1),)), "Move 1"),
     ],
 )
-def test_a_record_that_cannot_be_written(record: GameRecord, problem: str):
+def test_a_record_that_cannot_be_written(record: SgfGame, problem: str):
     with pytest.raises(ValueError, match=problem):
         write(record)
 

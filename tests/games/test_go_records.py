@@ -7,7 +7,7 @@ import pytest
 
 import azlab
 from azlab.formats import datasets, sgf
-from azlab.formats.sgf import GameRecord
+from azlab.formats.sgf import SgfGame
 from azlab.games import stones
 
 # archive: (games, moves)
@@ -20,13 +20,13 @@ ARCHIVES = {
 SLOW = [pytest.param(name, marks=pytest.mark.slow if "kgs" in name else ()) for name in ARCHIVES]
 
 
-def read(name: str) -> list[tuple[str, GameRecord]]:
+def read(name: str) -> list[tuple[str, SgfGame]]:
     """File name and record of all games, the longest first, so that those still going are the first ones."""
     records = [(file, sgf.main_line(text)) for file, text in datasets.sgf_games(name)]
     return sorted(records, key=lambda pair: -len(pair[1].moves))
 
 
-def replay(records: list[tuple[str, GameRecord]]) -> tuple[np.ndarray, list[tuple[str, int]]]:
+def replay(records: list[tuple[str, SgfGame]]) -> tuple[np.ndarray, list[tuple[str, int]]]:
     """Play all games side by side under simple ko. Return the final states and (file, ply) of every illegal move.
 
     A game stops at its first illegal move.

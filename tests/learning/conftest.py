@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from azlab.learning.config import AlphaZeroConfig
-from azlab.learning.replay import Examples
+from azlab.learning.window import Examples
 
 TINY = """
 game = "tictactoe"

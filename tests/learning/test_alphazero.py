@@ -80,8 +80,8 @@ def optimiser(run):
 
 def assert_same_state(one, other):
     """What the next iteration depends on, in memory."""
-    assert all(np.array_equal(a, b) for a, b in zip(one.replay.examples(), other.replay.examples(), strict=True))
-    assert np.array_equal(one.replay._seen, other.replay._seen)
+    assert all(np.array_equal(a, b) for a, b in zip(one.window.examples(), other.window.examples(), strict=True))
+    assert np.array_equal(one.window._seen, other.window._seen)
     for a, b in zip(one.learner.net.state_dict().values(), other.learner.net.state_dict().values(), strict=True):
         assert np.array_equal(a.numpy(), b.numpy())
     assert optimiser(one) == optimiser(other)
@@ -101,7 +101,7 @@ def whole(tiny, tmp_path_factory):
 def test_metrics_say_what_was_done(whole):
     rows = whole.folder.metrics()
     assert facts(rows) == facts(whole.metrics) and [row["iteration"] for row in rows] == [1, 2, 3]
-    assert [row["window"] for row in rows] == [len(whole.replay) if k == 2 else row["window"] for k, row in enumerate(rows)]
+    assert [row["window"] for row in rows] == [len(whole.window) if k == 2 else row["window"] for k, row in enumerate(rows)]
     assert all(row["examples"] >= 40 and row["window"] <= limit for row, limit in zip(rows, (30, 45, 60)))
     assert rows[-1]["total_seconds"] == pytest.approx(sum(row["seconds"] for row in rows))
     assert {"loss", "policy_loss", "value_loss", "mcts_accuracy", "network_accuracy", "elo", "score random"} <= rows[0].keys()
@@ -160,7 +160,7 @@ def test_a_resumed_run_has_the_same_state_as_one_that_goes_on(tiny, tmp_path, se
     again.resume()
     assert again.iteration == 3 and facts(again.metrics) == facts(run.metrics)
     assert_same_state(again, run)
-    assert (len(run.replay) == 60) == (settings is FULL)  # the window is full, or does not matter
+    assert (len(run.window) == 60) == (settings is FULL)  # the window is full, or does not matter
 
 
 @pytest.mark.parametrize(

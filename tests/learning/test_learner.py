@@ -5,7 +5,7 @@ import azlab
 from azlab.errors import AzlabError
 from azlab.learning.alphazero import new_learner
 from azlab.learning.learner import LossConfig, in_all_symmetries, turned
-from azlab.learning.replay import Examples, no_examples
+from azlab.learning.window import Examples, no_examples
 
 NETS = {
     "residual": ("tictactoe", {}, {"blocks": 2, "filters": 12, "stem": 7, "head": 3, "squeeze": 4, "reply": True}),

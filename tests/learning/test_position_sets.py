@@ -1,6 +1,7 @@
 """Position sets: do they say what the files say, is no game on two sides, are broken games left out?"""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from azlab.formats import datasets
 from azlab.learning import connect4_set, go_set, split_set
 from azlab.learning.evaluation import UNKNOWN, accuracy_of, graded
 from azlab.learning.position_sets import PositionSet, _after_columns, leak
+from azlab_reproductions.s5_connect4.oddities import losses_as_draws
 
 TRAIN, HARD, PRO = "connect4/train_100k.txt.gz", "connect4/hard_test.txt.gz", "go/9x9_pro.tar.gz"
 
@@ -66,7 +68,7 @@ def test_graded_positions_of_a_file_come_from_the_same_reader(need):
 
 
 def test_the_wrong_labels_of_s5_cap_the_result_accuracy(connect4, need):
-    wrong = connect4_set(TRAIN, 20_000, losses_as_draws=True)
+    wrong = replace(connect4_set(TRAIN, 20_000), labels=losses_as_draws)
     is_hit = (connect4.states["to_move"] == 0) & (connect4.results == -1)
     assert 0.15 < is_hit.mean() < 0.2
     labels, right = wrong.examples().result, connect4.examples().result
@@ -83,7 +85,7 @@ def test_the_wrong_labels_of_s5_cap_the_result_accuracy(connect4, need):
 
 def test_the_share_of_wrong_labels_is_that_of_the_source(need):
     need.data("connect4/train_1m_hard.txt.gz")
-    positions = connect4_set("connect4/train_1m_hard.txt.gz", losses_as_draws=True)
+    positions = replace(connect4_set("connect4/train_1m_hard.txt.gz"), labels=losses_as_draws)
     assert positions.size == 1_000_000
     share = ((positions.states["to_move"] == 0) & (positions.results == -1)).mean()
     assert share == pytest.approx(0.1707, abs=5e-5)

@@ -10,8 +10,8 @@ import pytest
 import azlab
 from azlab.errors import AzlabError
 from azlab.files import load_arrays, save_arrays
-from azlab.learning.replay import no_examples
 from azlab.learning.run_folder import NEEDED, RunFolder
+from azlab.learning.window import no_examples
 
 
 def begun(path, config):

@@ -9,8 +9,8 @@ import pytest
 import azlab
 from azlab.errors import AzlabError
 from azlab.learning.alphazero import AlphaZero
-from azlab.learning.replay import Replay
 from azlab.learning.selfplay import SelfPlay, SelfPlayConfig, Worker
+from azlab.learning.window import Window
 from azlab.search.config import Budget, Explore, Search
 from azlab.search.evaluators import PlayoutEvaluator
 
@@ -282,7 +282,7 @@ def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
     """A round that was to find one last new position and did not, does not end the training."""
     run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=100), tmp_path)
     given = iter([99, 0, 0, 1])
-    monkeypatch.setattr(Replay, "add", lambda self, examples: next(given))
+    monkeypatch.setattr(Window, "add", lambda self, examples: next(given))
     assert run._play(1)["diversity"] > 0 and next(given, None) is None
 
 

@@ -3,15 +3,15 @@
 import pytest
 
 from azlab.repro.claims import Claim
-from azlab.repro.verdict import NOT_REPRODUCED, NOT_RUN, PARTLY, REPRODUCED, UNCHECKED, Measured, judge
+from azlab.repro.verdict import NOT_REPRODUCED, NOT_RUN, PARTLY, REPRODUCED, UNCHECKED, Measured, decide
 
 
 def claim(**keys):
-    return Claim(**{"id": "s9.a", "where": "w", "metric": "m", "profile": "laptop", "notebook": "n", **keys})
+    return Claim(**{"id": "s9.a", "where": "w", "metric": "m", "profile": "laptop", "experiment": "n", **keys})
 
 
 def verdict(one, value=None, profile="laptop", others=None, curves=()):
-    return judge(one, Measured(profile, value, list(curves)), others or {})
+    return decide(one, Measured(profile, value, list(curves)), others or {})
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_numbers_and_words(keys, ours, expected):
 )
 def test_a_claim_is_checked_at_its_profile_or_a_larger_one(measured_at, expected):
     one = claim(value=1, tolerance=0)
-    assert judge(one, Measured(measured_at, 1) if measured_at else None, {}) == expected
+    assert decide(one, Measured(measured_at, 1) if measured_at else None, {}) == expected
 
 
 def test_what_cannot_be_checked_says_so_whatever_was_measured():

@@ -5,7 +5,7 @@ import pytest
 import azlab
 from azlab.learning.tabular import MonteCarloControl
 from azlab.repro import Recorder, claims, experiments
-from azlab_reproductions.s2_go.program import AnswersPasses, result_or_the_one_before
+from azlab_reproductions.s2_go.oddities import AnswersPasses, result_or_the_one_before
 
 TWO = azlab.game("go", size=2, komi=0)
 THREE = azlab.game("go", size=3, komi=0)

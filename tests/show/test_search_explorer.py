@@ -49,7 +49,7 @@ def test_a_step_sends_a_tree_of_that_step(explorer):
 
 def test_a_click_shows_the_board_and_the_moves_there(explorer):
     explorer.step, explorer.selected = 100, 1
-    position = explorer.replay.position_at(1)
+    position = explorer.steps.position_at(1)
     assert position.ply == 1 and f"After {position.moves[0]}: O to move" in explorer.view["heading"]
     assert position.status in explorer.view["board"] and explorer.view["table"].count("<tr") == 1 + 8
     explorer.step = 0  # node 1 is not there yet
@@ -75,7 +75,7 @@ def test_large_trees_show_the_most_visited_part_and_more_on_demand():
 
 def test_ten_thousand_nodes_are_fast_and_small():
     explorer = azlab.show.search(azlab.game("go", size=9), UniformEvaluator(), Search(), 10_000)
-    assert explorer.replay.tree.size[0] > 9_900
+    assert explorer.steps.tree.size[0] > 9_900
     explorer.step = 4_000  # compiled from here on
     begin = time.perf_counter()
     for step in (5_000, 9_999, 3, 10_000):

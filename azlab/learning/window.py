@@ -61,7 +61,7 @@ def fingerprints(states: np.ndarray) -> np.ndarray:
     return found
 
 
-class Replay:
+class Window:
     """The window. `examples()` are those in it, the oldest first."""
 
     def __init__(self, game: Game, merge: float = 0.0) -> None:

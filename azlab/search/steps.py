@@ -49,7 +49,7 @@ class Choice:
 class Snapshot:
     """The tree after `step` simulations: arrays of one tree, as `Tree` describes them, with `tree.size[0]` nodes."""
 
-    replay: "Replay"
+    steps: "Steps"
     step: int
     tree: Tree
 
@@ -59,16 +59,16 @@ class Snapshot:
 
     def value(self, node: int, seat: int) -> float:
         """The mean value of a node for `seat`, or its proven result."""
-        return float(trees.mean_for(self.tree, 0, node, seat, self.replay.draw_value))
+        return float(trees.mean_for(self.tree, 0, node, seat, self.steps.draw_value))
 
     def path(self) -> list[int]:
         """The nodes of the last simulation, from the root on; before the first one only the root."""
-        return self.replay.path_to(int(self.replay.leaf[self.step - 1])) if self.step else [0]
+        return self.steps.path_to(int(self.steps.leaf[self.step - 1])) if self.step else [0]
 
     def choices(self, node: int = 0) -> list[Choice]:
         """All legal moves at a node, in the order of the game's actions."""
-        tree, replay = self.tree, self.replay
-        seat, name = int(tree.to_move[0, node]), replay.position.game.move_name
+        tree, steps = self.tree, self.steps
+        seat, name = int(tree.to_move[0, node]), steps.position.game.move_name
         children = tree.children[0, node]
         following = self._next_actions(node)
         found = []
@@ -76,15 +76,15 @@ class Snapshot:
             child = int(children[action])
             visits = int(tree.visits[0, child]) if child >= 0 else 0
             value = self.value(child, seat) if child >= 0 else self._unvisited_value(node)
-            is_proven = child >= 0 and replay.solve and tree.proven[0, child] != UNPROVEN
+            is_proven = child >= 0 and steps.solve and tree.proven[0, child] != UNPROVEN
             prior = float(tree.prior[0, node, action])
-            bonus = 0.0 if is_proven else replay.bonus(int(tree.visits[0, node]), visits, prior)
+            bonus = 0.0 if is_proven else steps.bonus(int(tree.visits[0, node]), visits, prior)
             where = child if child >= 0 else None
             found.append(Choice(action, name(action), where, visits, value, prior, bonus, bool(is_proven), action in following))
         return found
 
     def _unvisited_value(self, node: int) -> float:
-        params = self.replay.params
+        params = self.steps.params
         if params is None:
             return math.nan
         seat = int(self.tree.to_move[0, node])
@@ -92,18 +92,18 @@ class Snapshot:
 
     def _next_actions(self, node: int) -> list[int]:
         """What a simulation that comes to `node` would do; UCT draws one of the moves never tried."""
-        tree, replay = self.tree, self.replay
-        if tree.over[0, node] or (replay.solve and tree.proven[0, node] != UNPROVEN):
+        tree, steps = self.tree, self.steps
+        if tree.over[0, node] or (steps.solve and tree.proven[0, node] != UNPROVEN):
             return []
-        if replay.params is not None:
-            return [int(choose_puct(tree, 0, node, replay.params))]
+        if steps.params is not None:
+            return [int(choose_puct(tree, 0, node, steps.params))]
         untried = np.flatnonzero(tree.children[0, node] == UNVISITED).tolist()
-        return untried or [int(choose_uct(tree, node, replay.c, 0.0, replay.solve, new_rng(0, 1), *NO_RAVE))]
+        return untried or [int(choose_uct(tree, node, steps.c, 0.0, steps.solve, new_rng(0, 1), *NO_RAVE))]
 
 
 @dataclass(frozen=True, eq=False)
-class Replay:
-    """A search that can be looked at after each simulation: `replay.at(17).choices()`. Made by `replay_puct` or `replay_uct`."""
+class Steps:
+    """A search that can be looked at after each simulation, `steps.at(17).choices()`; from `steps_of_puct` or `steps_of_uct`."""
 
     position: Position
     tree: Tree  # as the search left it, without unused room
@@ -176,14 +176,14 @@ class Replay:
         return position
 
 
-def replay_puct(
+def steps_of_puct(
     position: Position,
     evaluator: Evaluator | None = None,
     search: Search | None = None,
     budget: Budget | int | None = None,
     explore: Explore | None = None,
     seed: int = 0,
-) -> Replay:
+) -> Steps:
     """Search as `puct` does, by default with a random playout as evaluator, and return every step of it."""
     search = search or Search()
     if search.gumbel:
@@ -192,20 +192,20 @@ def replay_puct(
     searcher = Searcher(position.game, 1, evaluator, search, budget, explore, seed)
     searcher.start(position.state)
     searcher.run()
-    return _replayed(position, searcher.tree, int(searcher.done[0]), searcher.params, 0.0, search.solve)
+    return _steps_of(position, searcher.tree, int(searcher.done[0]), searcher.params, 0.0, search.solve)
 
 
-def replay_uct(position: Position, simulations: int = 1000, c: float = 1.41, solve: bool = False, seed: int = 0) -> Replay:
+def steps_of_uct(position: Position, simulations: int = 1000, c: float = 1.41, solve: bool = False, seed: int = 0) -> Steps:
     """Search as `uct` does and return every step of it."""
     if position.over:
         raise AzlabError("The position is over; there is no move to look for.")
     check_settings(simulations, None, c, 0.0)
     search = UctSearch(position, c, 0.0, solve, seed)
     search.run(simulations)
-    return _replayed(position, search.tree, search.simulations, None, float(c), solve)
+    return _steps_of(position, search.tree, search.simulations, None, float(c), solve)
 
 
-def _replayed(position: Position, tree: Tree, simulations: int, params: Params | None, c: float, solve: bool) -> Replay:
+def _steps_of(position: Position, tree: Tree, simulations: int, params: Params | None, c: float, solve: bool) -> Steps:
     size = int(tree.size[0])
     full = Tree(*(np.ascontiguousarray(part[:, :size]) if part.ndim > 1 else part for part in tree))
     own_value, own_draw = _own_values(full, is_stored=params is not None)
@@ -224,7 +224,7 @@ def _replayed(position: Position, tree: Tree, simulations: int, params: Params |
     for mine, theirs in zip(growing, full, strict=True):
         if not np.array_equal(mine, theirs, equal_nan=mine.dtype.kind == "f"):
             raise AzlabError("This search cannot be followed step by step: it did not choose by its values and priors alone.")
-    return Replay(position, full, leaf, proven_at, own_value, own_draw, params, c, solve)
+    return Steps(position, full, leaf, proven_at, own_value, own_draw, params, c, solve)
 
 
 _NO_PARAMS = Params(np.zeros(1), np.zeros(1), 0.0, False, 0.0, 0.0, False, False, False)

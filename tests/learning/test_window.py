@@ -3,7 +3,7 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.learning.replay import Replay, fingerprints, joined, no_examples
+from azlab.learning.window import Window, fingerprints, joined, no_examples
 
 
 class SlowWindow:
@@ -49,7 +49,7 @@ def assert_same(window, slow):
 def test_the_window_is_that_of_plain_code(merge, seed, random_examples):
     """Repetitions in one batch and between batches, positions dropped and seen again, and room that runs out."""
     game, rng = azlab.game("tictactoe"), np.random.default_rng(seed)
-    window, slow = Replay(game, merge), SlowWindow(merge)
+    window, slow = Window(game, merge), SlowWindow(merge)
     repeated = 0
     for step in range(14):
         new = random_examples(game, int(rng.integers(1, 600)), seed=100 * seed + step, plies=int(rng.integers(3, 6)))
@@ -69,7 +69,7 @@ def test_merged_targets_keep_their_precision(random_examples):
     """0.8 new and 0.2 old are mixed in single precision and rounded once."""
     game = azlab.game("tictactoe")
     one, two = (random_examples(game, 1, seed=seed, plies=0) for seed in (1, 2))
-    window = Replay(game, 0.8)
+    window = Window(game, 0.8)
     assert (window.add(one), window.add(two), len(window)) == (1, 0, 1)
     exact = 0.2 * one.policy[0].astype(float) + 0.8 * two.policy[0].astype(float)
     assert np.abs(window.examples().policy[0] - exact).max() <= np.spacing(np.float16(exact.max())) / 2 + 1e-7
@@ -83,7 +83,7 @@ def test_a_reply_is_kept_where_the_new_game_has_none(random_examples):
     none = with_reply._replace(reply=np.zeros_like(with_reply.reply)).take(slice(0, 1))
     some = with_reply.take(np.flatnonzero(with_reply.reply.any(axis=1))[:1])
     for order in ([none, some], [some, none]):
-        window = Replay(game, 0.5)
+        window = Window(game, 0.5)
         for examples in order:
             window.add(examples)
         assert np.array_equal(window.examples().reply, some.reply)
@@ -93,7 +93,7 @@ def test_one_batch_or_several_is_the_same(random_examples):
     """A resumed run adds an iteration's games at once, a running one in rounds."""
     game = azlab.game("tictactoe")
     batches = [random_examples(game, 200, seed=seed) for seed in range(5)]
-    rounds, at_once = Replay(game, 0.6), Replay(game, 0.6)
+    rounds, at_once = Window(game, 0.6), Window(game, 0.6)
     for pair in (batches[:3], batches[3:]):
         fresh = sum(rounds.add(batch) for batch in pair)
         assert at_once.add(joined(game, pair)) == fresh
@@ -113,11 +113,11 @@ def test_fingerprints_are_those_of_the_bytes(random_examples):
 
 def test_nothing_can_be_added():
     game = azlab.game("tictactoe")
-    window = Replay(game, 0.5)
+    window = Window(game, 0.5)
     assert window.add(no_examples(game)) == 0 == len(window)
 
 
 @pytest.mark.parametrize("merge", [-0.1, 1.5])
 def test_merge_is_a_share(merge):
     with pytest.raises(AzlabError, match="from 0"):
-        Replay(azlab.game("tictactoe"), merge)
+        Window(azlab.game("tictactoe"), merge)
