@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import azlab
 from azlab import files
@@ -82,6 +84,13 @@ def test_the_wheel_holds_every_file_of_the_library_of_data_and_of_reproductions(
     info = f"azlab-{azlab.__version__}.dist-info/"
     assert {name for name in names if not name.startswith(info)} == of_checkout()
     assert f"Version: {azlab.__version__}\n" in zipfile.ZipFile(wheel).read(f"{info}METADATA").decode()
+
+
+def test_changelog_and_citation_tell_the_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d.*)\] - (\d{4}-\d\d-\d\d)$", changes, re.MULTILINE)
+    assert released[0] == (azlab.__version__, cited["date-released"]) and cited["version"] == azlab.__version__
 
 
 def test_what_an_installed_azlab_finds_is_what_a_checkout_finds(unpacked, tmp_path):
