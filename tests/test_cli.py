@@ -134,7 +134,7 @@ def test_a_users_mistake_gets_one_sentence_and_exit_code_2(arguments, sentence, 
         ("run --count 7 FOLDER --test own", {"folder": "FOLDER", "count": 7, "test": "own"}),
         ("data get a b", {"action": "get", "name": ["a", "b"]}),
         ("data", {"action": "list", "name": []}),
-        ("reproduce --part a s1 --part b s2", {"what": ["s1", "s2"], "part": ["a", "b"]}),
+        ("reproduce --seed 3 s1 --keep s2", {"what": ["s1", "s2"], "seed": 3, "keep": True}),
         ("bench --seconds 2 games --json search", {"part": ["games", "search"], "seconds": 2.0, "json": True}),
     ],
 )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Value networks by generations (source S1): one network judges afterstates, plays against itself and learns from the results.
+"""Value networks by generations: one network judges afterstates, plays against itself and learns from the results.
 
 Generation 1 learns from random games; each later one from games of its predecessor, mixed with random moves. It is one network
 throughout: weights and the optimiser's state are carried on. What the network sees and how it chooses is in `afterstates.py`.
+The scheme, its random moves and the defaults below are those of S1.
 
     learner = ValueGenerations(azlab.game("tictactoe"), seed=1)
     players = learner.run([5000, 30000, 30000], epochs=10, folder="runs/tictactoe")
@@ -23,35 +24,44 @@ from azlab.files import load_arrays, save_arrays, write_aside
 from azlab.games.count import distinct
 from azlab.games.game import Game
 from azlab.intact import check_arrays, parsed, sealed, unsealed
-from azlab.learning.afterstates import AfterstateNet, ValueAgent, against_every_line
+from azlab.learning.afterstates import AfterstateNet, ValueAgent
 from azlab.nets.keras_nets import load_keras, value_net
 from azlab.nets.weights import load_keras_weights, save_keras
 
-__all__ = ["ValueGenerations", "AfterstateNet", "ValueAgent", "against_every_line"]
+__all__ = ["ValueGenerations", "AfterstateNet", "ValueAgent"]
 
-LEARNING_RATE, BATCH, DECAY = 0.001, 1024, 1e-4  # S1's program: Adam, and DECAY / 2 times the sum of all squared weights
+BATCH = 1024  # positions of a training step
 STEP = 128  # positions of a batch are filled up to a multiple of it: few different shapes, for each is compiled anew
 STATE = "state.json"
+ONCE_FIXED = {"learning_rate": 0.001, "decay": 1e-4}  # what older files do not say
 Progress = Callable[[str, int, int], None]  # (what is being done, steps done, steps in all)
 
 
 class ValueGenerations(AfterstateNet):
-    """The network of S1 and its training on a game with square planes: "tictactoe", "simple_go" and others like them."""
+    """A value network and its training on a game with square planes: "tictactoe", "simple_go" and others like them.
 
-    def __init__(self, game: Game, filters: Sequence[int] | None = None, seed: int = 0) -> None:
+    filters: of each convolution of the network
+    learning_rate: of Adam
+    decay: half of it, times the sum of all squared weights, is added to the loss
+    """
+
+    def __init__(
+        self, game: Game, filters: Sequence[int] = (30, 50), learning_rate: float = 0.001, decay: float = 1e-4, seed: int = 0
+    ) -> None:
         height, width = game.planes_shape[1:]
         if height != width:
-            raise AzlabError(f"S1's network takes square boards; {game!r} has planes of {height} x {width}.")
+            raise AzlabError(f"The value network takes square boards; {game!r} has planes of {height} x {width}.")
         keras = load_keras()
         keras.utils.set_random_seed(whole_number("seed", seed, 0, 2**31))
-        self.filters = tuple(filters or ((30, 50) if height <= 3 else (30, 50, 70)))
+        self.filters = tuple(filters)
         super().__init__(game, value_net(height, self.filters))
-        self.seed = seed
+        self._settings: dict[str, Any] = {"game": repr(game), "filters": list(filters), "seed": seed}
+        self._settings |= {"learning_rate": learning_rate, "decay": decay}
         self.losses: list[float] = []  # mean loss of every epoch
         self.history: list[dict[str, Any]] = []  # for every generation: games, epochs, symmetries, batch, positions, seconds
         self._rng = np.random.default_rng(seed)
-        self._optimiser = keras.optimizers.Adam(LEARNING_RATE)
-        self._step = _compiled_step(self.net, self._optimiser)
+        self._optimiser = keras.optimizers.Adam(learning_rate)
+        self._step = _compiled_step(self.net, self._optimiser, decay)
 
     @property
     def generation(self) -> int:
@@ -106,9 +116,9 @@ class ValueGenerations(AfterstateNet):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Play `games` games at once; return all afterstates and the results of their games for seat 0.
 
-        Before the first training all moves are random, or if `at_random` says so. Later S1 draws for each game and player a
-        number k below twice m, half the board's cells: if k > m every move is random with a chance of its own, else the first
-        k moves of the player are.
+        Before the first training all moves are random, or if `at_random` says so. Later each game and player draw a number k
+        below twice m, half the board's cells: if k > m every move is random with a chance of its own, else the first k moves
+        of the player are.
         """
         at_random = self.generation == 0 if at_random is None else at_random
         middle = self.game.planes_shape[1] * self.game.planes_shape[2] // 2
@@ -149,7 +159,7 @@ class ValueGenerations(AfterstateNet):
         batch: int = BATCH,
         progress: Progress | None = None,
     ) -> None:
-        """Learn the results of afterstates, in every epoch each in "all" symmetries of the board (S1) or "one" drawn at random.
+        """Learn the results of afterstates, in every epoch each in "all" symmetries of the board or in "one" drawn at random.
 
         Boards that look the same in a batch are put through the network once, with the number of times that each result followed:
         the gradient is that of the plain batch, and in tic-tac-toe it takes a third less work.
@@ -190,10 +200,7 @@ class ValueGenerations(AfterstateNet):
         save_keras(self.net, folder / f"generation_{self.generation}.keras")
         numbers = {f"{k}": variable.numpy() for k, variable in enumerate(self._optimiser.variables)}
         save_arrays(folder / f"optimiser_{self.generation}.npz", numbers)
-        content = {
-            "game": repr(self.game), "filters": self.filters, "seed": self.seed, "random": self._rng.bit_generator.state,
-            "history": self.history, "losses": self.losses,
-        }  # fmt: skip
+        content = {**self._settings, "random": self._rng.bit_generator.state, "history": self.history, "losses": self.losses}
         text = json.dumps(sealed(content), indent=1) + "\n"
         write_aside(folder / STATE, lambda aside: aside.write_text(text, encoding="utf-8"))
         for old in folder.glob("optimiser_*.npz"):
@@ -201,11 +208,12 @@ class ValueGenerations(AfterstateNet):
                 old.unlink()
 
     def load(self, folder: str | Path) -> None:
-        """Go on where `save` left off; the game, the network and the seed must be the same."""
+        """Go on where `save` left off; the game, the network, Adam's numbers and the seed must be the same."""
         folder = Path(folder)
         kept, random, history, losses = _state(folder)
-        if kept != (repr(self.game), self.filters, self.seed):
-            raise AzlabError(f"{folder} holds a training of {kept[0]} with seed {kept[2]}. Name another folder.")
+        others = ", ".join(f"{name} {value}" for name, value in kept.items() if value != self._settings[name])
+        if others:
+            raise AzlabError(f"{folder} holds another training: {others}. Name another folder.")
         file, variables = folder / f"optimiser_{len(history)}.npz", self._optimiser.variables
         wanted = {f"{k}": (variable.numpy().dtype, tuple(variable.shape)) for k, variable in enumerate(variables)}
         numbers = load_arrays(file, sum(variable.numpy().nbytes for variable in variables))
@@ -222,11 +230,12 @@ class ValueGenerations(AfterstateNet):
         return AfterstateNet(self.game, load_keras_weights(net, Path(folder) / f"generation_{number}.keras"))
 
 
-def _state(folder: Path) -> tuple[tuple, dict, list[dict[str, Any]], list[float]]:
-    """What state.json holds: (game, filters, seed), the state of the random numbers, the history and the losses."""
+def _state(folder: Path) -> tuple[dict[str, Any], dict, list[dict[str, Any]], list[float]]:
+    """What state.json holds: what was trained and how, the state of the random numbers, the history and the losses."""
     try:
         content = unsealed(parsed((folder / STATE).read_bytes().decode()))
-        kept = (content["game"], tuple(content["filters"]), content["seed"])
+        kept = {"game": content["game"], "filters": list(content["filters"]), "seed": content["seed"]}
+        kept |= {name: content.get(name, before) for name, before in ONCE_FIXED.items()}
         np.random.default_rng().bit_generator.state = content["random"]  # to see whether it is one
         history, losses = list(content["history"]), [float(loss) for loss in content["losses"]]
         if not history or any(not {"games", "epochs", "symmetries", "batch"} <= {*made} for made in history):
@@ -257,7 +266,7 @@ def _merged(keys: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.concatenate([seen, np.full(size - len(seen), seen[0])]), counts.astype(np.float32)
 
 
-def _compiled_step(net: Any, optimiser: Any) -> Callable:
+def _compiled_step(net: Any, optimiser: Any, decay: float) -> Callable:
     """One training step as a compiled function: planes [B, H, W, 3] and counts of the classes [B, 3] in, loss out."""
     import tensorflow as tf
 
@@ -268,8 +277,7 @@ def _compiled_step(net: Any, optimiser: Any) -> Callable:
         with tf.GradientTape() as tape:
             logits = net(planes, training=True)["result"]
             loss = -tf.reduce_sum(counts * tf.nn.log_softmax(logits)) / tf.reduce_sum(counts)
-            decay = tf.add_n([tf.nn.l2_loss(weight) for weight in net.trainable_variables])
-            total = loss + DECAY * decay
+            total = loss + decay * tf.add_n([tf.nn.l2_loss(weight) for weight in net.trainable_variables])
         optimiser.apply_gradients(zip(tape.gradient(total, net.trainable_variables), net.trainable_variables, strict=True))
         return loss
 

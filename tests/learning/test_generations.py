@@ -1,5 +1,6 @@
 """Value networks by generations: what the network sees, how games are played, and that it learns tic-tac-toe."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,8 @@ import pytest
 
 import azlab
 from azlab.learning import generations as module
-from azlab.learning.generations import ValueAgent, ValueGenerations, against_every_line
+from azlab.learning.generations import ValueAgent, ValueGenerations
+from azlab_reproductions.s1_value_generations.exam import against_every_line
 
 GAME = azlab.game("tictactoe")
 
@@ -143,9 +145,19 @@ def test_other_settings_are_refused_in_the_folder_of_a_run(tmp_path):
         ValueGenerations(GAME, seed=4).run([61], 1, tmp_path)
     with pytest.raises(azlab.AzlabError, match="seed 4"):
         ValueGenerations(GAME, seed=5).run([60], 1, tmp_path)
+    with pytest.raises(azlab.AzlabError, match="another training: learning_rate 0.001, decay 0.0001"):
+        ValueGenerations(GAME, learning_rate=0.01, decay=0.0, seed=4).run([60], 1, tmp_path)
     (tmp_path / "state.json").write_text("{")
     with pytest.raises(azlab.AzlabError, match="no training to go on with"):
         ValueGenerations(GAME, seed=4).run([60], 1, tmp_path)
+
+
+def test_a_file_from_before_it_named_the_learning_rate_is_gone_on_with(tmp_path):
+    weights_of(tmp_path, [60])
+    file = tmp_path / "state.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({k: v for k, v in content.items() if k not in ("learning_rate", "decay", "sha256", "format")}))
+    assert len(weights_of(tmp_path, [60, 50])[0].history) == 2
 
 
 @pytest.mark.slow

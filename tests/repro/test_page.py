@@ -64,7 +64,7 @@ def filled(text):
     )  # fmt: skip
     curve = [{"label": text, "x": [1, 2], "y": [1, 2]}]
     measured = result(
-        source=text, notebook=text, seed=text, command=f"{text} --part {text}", parameters={text: text}, started=text,
+        source=text, experiment=text, seed=text, command=text, settings={text: text}, started=text,
         machine=dict.fromkeys(("processor", "cores", "system"), text), versions={text: text}, curves={f"{text} 5": curve},
         claims={
             f"{text} 1": {"value": 1.0, "note": text}, f"{text} 2": {"value": text}, f"{text} 4": {"value": {text: 1.0}},
