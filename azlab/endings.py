@@ -1,10 +1,14 @@
-"""How a command ends: with its exit code, and if something went wrong with one sentence instead of a traceback."""
+"""How a command ends: with its exit code, and if something went wrong with one sentence instead of a traceback.
+
+Also how another process ended, in words.
+"""
 
 import argparse
 import errno
 import io
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -13,6 +17,10 @@ from typing import Any, NoReturn
 from azlab.errors import AzlabError
 
 STOPPED = 130  # the exit code of a program that Ctrl-C ended
+REASONS = {
+    "SIGILL": "an instruction that this machine refuses; `azlab doctor` knows of one case",
+    "SIGKILL": "the system ends what takes too much memory",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -99,3 +107,14 @@ def _has_working_folder() -> bool:
     except OSError:
         return False
     return True
+
+
+def ending(code: int) -> str:
+    """How a process with this exit code ended, in words."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        which = signal.Signals(-code)
+    except ValueError:
+        return f"ended by signal {-code}"  # most real-time signals have no name
+    return f"ended by {which.name}" + (f": {REASONS[which.name]}" if which.name in REASONS else "")

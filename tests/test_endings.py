@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from azlab import cli, doctor
-from azlab.endings import ended
+from azlab.endings import ended, ending
 
 
 def raising(error):
@@ -60,7 +60,7 @@ ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 def test_a_terminal_that_knows_only_ascii_gets_escapes(tmp_path):
-    code = "import sys; from azlab.endings import ended; sys.exit(ended(lambda: print('\\u00b1 \\u25cf \\udcff') or 0))"
+    code = "import sys; from azlab.endings import ended, ending; sys.exit(ended(lambda: print('\\u00b1 \\u25cf \\udcff') or 0))"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **ASCII_ONLY}, capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, rb"\xb1 \u25cf \udcff" + b"\n", b"")
 
@@ -126,3 +126,8 @@ def test_every_command_works_without_a_home(is_real):
     assert run("data").returncode == 0
     played = run("play", "tictactoe", "--seat", "both", stdin="a1\na2\nb1\nb2\nc1\n")
     assert played.returncode == 0 and "X wins" in played.stdout and "at every start" in played.stderr
+
+
+def test_endings_in_words():
+    assert ending(-9) == "ended by SIGKILL: the system ends what takes too much memory"
+    assert ending(-40) == "ended by signal 40" and ending(3) == "ended with exit code 3"

@@ -11,11 +11,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from azlab.bench.search import best_rate
-
-REASONS = {
-    "SIGILL": "an instruction that this machine refuses; `azlab doctor` knows of one case",
-    "SIGKILL": "the system ends what takes too much memory",
-}
+from azlab.endings import ending
 
 
 class Alone:
@@ -49,17 +45,6 @@ class Alone:
         self._process.kill()
         self._process.join()
         self._pipe.close()
-
-
-def ending(code: int) -> str:
-    """How a process with this exit code ended, in words."""
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        which = signal.Signals(-code)
-    except ValueError:
-        return f"ended by signal {-code}"  # most real-time signals have no name
-    return f"ended by {which.name}" + (f": {REASONS[which.name]}" if which.name in REASONS else "")
 
 
 def _serve(pipe: Connection, prepare: Callable[..., Callable[[], int]], args: tuple[Any, ...]) -> None:

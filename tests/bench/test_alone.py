@@ -2,7 +2,7 @@
 
 import pytest
 
-from azlab.bench.alone import Alone, ending
+from azlab.bench.alone import Alone
 
 # Children import what they run by name, so it stands in a module of its own.
 MODULE = """
@@ -65,8 +65,3 @@ def test_what_ends_a_child_is_said_and_ends_nothing_else(runs, name, args, says)
     assert child.rate(60) == 0 and child.lost == says
     assert child.rate(60) == 0 and child.lost == says  # asked again, it does not wait
     child.close()
-
-
-def test_endings_in_words():
-    assert ending(-9) == "ended by SIGKILL: the system ends what takes too much memory"
-    assert ending(-40) == "ended by signal 40" and ending(3) == "ended with exit code 3"
