@@ -14,7 +14,7 @@ equals one that was never interrupted.
 import contextlib
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ from azlab.learning.run_folder import BRING_BACK, RunFolder
 from azlab.learning.schedules import linear
 from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
 from azlab.learning.window import Window
-from azlab.machine import cores
 from azlab.nets.kinds import is_torch, new_net
+from azlab.nets.threads import threads
 from azlab.search.evaluators import RestEvaluator, refresh
 
 # Called as progress(what is being done, steps done, steps in all); after an iteration as
@@ -119,7 +119,7 @@ class AlphaZero:
         """The state of a run before its first iteration, but for the weights of a learner that was handed in."""
         self.learner = self._given or new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
-        self.evaluators = [evaluator_of(self.learner, self.config, max(1, cores() // workers)) for _ in range(workers)]
+        self.evaluators = [evaluator_of(self.learner, self.config, max(1, threads() // workers)) for _ in range(workers)]
         settings = self.config.search, self.config.budget, self.config.explore, self.config.selfplay
         self.selfplay = SelfPlay(self.game, self.evaluators, *settings, self.parts)
         self.window = Window(self.game, self.config.training.merge)
@@ -131,6 +131,12 @@ class AlphaZero:
 
     def train(self) -> list[dict[str, Any]]:
         """Run all iterations that are still to be done; return the metrics of all."""
+        for _ in self.rows():
+            pass
+        return self.metrics
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The same step by step: the metrics of every iteration, those of finished ones first."""
         with self.folder.locked():
             self.folder.begin(self.config, self.parts)
             check_same(self.folder.path, described(self.game, self.learner, self.config))
@@ -140,9 +146,10 @@ class AlphaZero:
             self.folder.go_back(self.folder.iteration())
             self.resume()
             self._prepare_evaluation()
+            yield from list(self.metrics)
             while self.iteration < self.config.iterations and not self._is_time_up():
                 self._iterate(self.iteration + 1)
-        return self.metrics
+                yield self.metrics[-1]
 
     def resume(self) -> None:
         """Take over the state of the last finished iteration in the folder, also after Ctrl-C in the one that followed."""
@@ -282,7 +289,7 @@ class AlphaZero:
 
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
-        found = self.learner.version(self.folder.net_file(iteration, self.learner.suffix), cores())
+        found = self.learner.version(self.folder.net_file(iteration, self.learner.suffix), threads())
         return RestEvaluator(found, self.game) if self.config.search.margin else found
 
     def _gate(self, iteration: int) -> dict[str, Any]:

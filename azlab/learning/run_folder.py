@@ -8,6 +8,7 @@
     nets/00001.*         the network after each iteration
     matches.jsonl        all evaluation games' results
     checkpoint/00007/    what is needed to go on after iteration 7: optimiser, unfinished games, metrics
+    retired.txt          if the run is over for good, and only settings, metrics and the last network were kept
 
 Everything is written aside and renamed. An iteration counts as finished when its checkpoint has its name; what an interrupted
 iteration left behind is written over by the next try. Everything but command.txt carries a checksum (azlab.intact); files of a
@@ -40,6 +41,7 @@ NO_PARTS = Parts()
 MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
 NEEDED = ("seconds", "total_seconds", "cpu_seconds", "play_seconds", "moves")  # metrics that every iteration has
 BRING_BACK = "Bring back a copy of the file; if there is none, begin a new run in another folder."
+RETIRED = "This run is over. Its games, optimiser and earlier networks were deleted to save room.\n"
 SEAL = "# sha256 {}: of the lines below; take this line out if you change them by hand\n"
 
 
@@ -73,6 +75,10 @@ class RunFolder:
 
     def begin(self, config: AlphaZeroConfig, parts: Parts = NO_PARTS) -> None:
         """Write the config and the parts of a new run, or see that an old one has the same."""
+        if self.is_retired:
+            raise AzlabError(
+                f"The run in {self.path} is over, and what it would need to go on was deleted to save room: take another folder."
+            )
         if self.config_file.is_file():
             wanted = AlphaZeroConfig.from_toml(config.to_toml())  # as the file has it: lists are tuples there
             changed = [name for name in differences(self.config(), wanted) if name not in MAY_CHANGE]
@@ -193,6 +199,30 @@ class RunFolder:
             aside.replace(folder / f"{iteration:05}")
             _sync(folder)
         self._complete(iteration)
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether `retire` was called."""
+        return (self.path / "retired.txt").is_file()
+
+    def retire(self) -> None:
+        """End a run for good: settings, metrics and the last network stay, so it can be looked at and played with.
+
+        Killed in the midst of it, another call does the rest.
+        """
+        self._write("retired.txt", RETIRED.encode())
+        last = self.iteration()
+        with _said(self.path):
+            shutil.rmtree(self.path / "games", ignore_errors=True)
+            for number, path in self._checkpoints().items():
+                if number < last:
+                    shutil.rmtree(path, ignore_errors=True)
+            for path in (self.path / "nets").glob("*"):
+                if path.name.partition(".")[0] != f"{last:05}":
+                    path.unlink()
+            for path in (self.path / "checkpoint" / f"{last:05}").glob("*"):
+                if path.name != "metrics.json":
+                    path.unlink()
 
     def unfinished_files(self, iteration: int) -> list[Path]:
         """The files of each worker's unfinished games after an iteration."""

@@ -28,11 +28,18 @@ def chosen(what: str | None, file: str | None, words: list[tuple[str, Any]], net
     settings = dict(words)
     if kind := net or settings.get("net.kind"):
         settings["net.kind"] = load_net(str(kind))
-    config = _begun(what, file, settings.get("net.kind"))
+    return with_settings(_begun(what, file), settings)
+
+
+def with_settings(config: AlphaZeroConfig, settings: dict[str, Any]) -> AlphaZeroConfig:
+    """A config with other settings, by full or short names. The sizes of one kind of net mean nothing to another: they go."""
+    kind = settings.get("net.kind", config.net.get("kind", "residual"))
+    if kind != config.net.get("kind", "residual"):
+        config = dataclasses.replace(config, net={"kind": kind})
     return config.changed(full_names(config, settings))
 
 
-def _begun(what: str | None, file: str | None, kind: str | None) -> AlphaZeroConfig:
+def _begun(what: str | None, file: str | None) -> AlphaZeroConfig:
     if what is not None and what not in presets():
         spec = _loaded(what)
         config = AlphaZeroConfig.load(file) if file else preset(ANY_GAME).changed({"game": spec})
@@ -42,8 +49,7 @@ def _begun(what: str | None, file: str | None, kind: str | None) -> AlphaZeroCon
         config = AlphaZeroConfig.load(file) if file else preset(str(what))
         if file and what and config.game != what:
             raise AzlabError(f"{file} is for {config.game}, not for {what}.")
-    # the sizes of one kind of net mean nothing to another
-    return config if kind in (None, config.net.get("kind", "residual")) else dataclasses.replace(config, net={"kind": kind})
+    return config
 
 
 def _loaded(what: str) -> str:

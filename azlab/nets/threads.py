@@ -10,6 +10,12 @@ import sys
 from azlab.errors import AzlabError, whole_number
 from azlab.machine import cores
 
+# For a new process that is to use a single thread, whatever it loads. TensorFlow's first number is for one operation.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS",
+     "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"), "1",
+)  # fmt: skip
+
 _wanted: int | None = None
 
 
