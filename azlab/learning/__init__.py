@@ -11,6 +11,8 @@ _WHERE = {
     "KerasLearner": "learner",
     "LossConfig": "learner",
     "TrainedAgent": "player",
+    "Sweep": "sweep",
+    "Table": "sweep_table",
     "PositionSet": "position_sets",
     "connect4_set": "position_sets",
     "go_set": "position_sets",

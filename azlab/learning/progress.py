@@ -5,7 +5,9 @@ listener("iteration", iteration, iterations, **metrics).
 """
 
 import json
+import shutil
 import sys
+import time
 from collections.abc import Callable
 from threading import Lock
 from typing import IO, Any
@@ -83,3 +85,57 @@ class JsonProgress:
     def __call__(self, what: str, done: int, total: int, **metrics: Any) -> None:
         if what == "iteration":
             print(json.dumps(metrics), file=self._stream, flush=True)
+
+
+class SweepProgress:
+    """A sweep (azlab.learning.sweep).
+
+    On a terminal a line for each unit under way and one for all of them, redrawn in place; in a log a line for each unit that
+    ends, and now and then one for all.
+    """
+
+    def __init__(self, stream: IO[str] | None = None, pause: float = 60.0) -> None:
+        self._stream = stream or sys.stderr
+        self._is_live = self._stream.isatty()
+        self._pause = pause  # seconds between two lines on all in a log
+        self._under_way: dict[str, str] = {}  # units and how far they are
+        self._all = ""
+        self._drawn = 0  # lines that stand below what stays
+        self._said = time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int, **facts: Any) -> None:
+        step = f"{done} of {total}" if total else f"{done}"
+        if what == "units":
+            self._all = f"{step} units are done"
+            self._show()
+        elif "error" in facts or facts.get("finished"):
+            self._under_way.pop(what, None)
+            self._show(f"{what} failed after {step}: {facts['error']}" if "error" in facts else f"{what} is done: {step}")
+        else:
+            shown = [f"{name} {form.format(facts[key])}" for key, (name, form) in SHOWN.items() if facts.get(key) is not None]
+            self._under_way[what] = ", ".join([f"{what}: {step}", *shown])
+            self._show()
+
+    def _show(self, lasting: str = "") -> None:
+        """Say what lasts, and on a terminal how all is; in a log that too if it has not been said for long."""
+        if self._is_live:
+            self.close()
+            lines = [*self._under_way.values(), self._all]
+            width = shutil.get_terminal_size().columns - 1  # a longer line would take two
+            text = "".join(line[:width] + "\n" for line in lines)
+            self._stream.write((lasting and lasting + "\n") + text)
+            self._drawn = len(lines)
+        else:
+            lines = [lasting] if lasting else []
+            if time.monotonic() - self._said > self._pause:
+                self._said = time.monotonic()
+                lines.append("; ".join([self._all, *self._under_way.values()]))
+            self._stream.write("".join(line + "\n" for line in lines))
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Remove what was drawn in place."""
+        if self._drawn:
+            self._stream.write(f"\033[{self._drawn}A\r\033[J")
+            self._stream.flush()
+            self._drawn = 0

@@ -1,7 +1,7 @@
 import io
 import json
 
-from azlab.learning.progress import JsonProgress, TerminalProgress, headline
+from azlab.learning.progress import JsonProgress, SweepProgress, TerminalProgress, headline
 
 ROW = {"iteration": 3, "total_seconds": 90.0, "moves": 500, "play_seconds": 2.0, "loss": 1.23456, "mcts_accuracy": 0.875}
 
@@ -49,3 +49,32 @@ def test_json_lines():
     listener("iteration", 3, 9, **ROW)
     listener("iteration", 4, 9, **ROW | {"iteration": 4})
     assert [json.loads(line) for line in stream.getvalue().splitlines()] == [ROW, ROW | {"iteration": 4}]
+
+
+def test_a_sweep_in_a_log_says_what_ends_and_now_and_then_how_all_is():
+    stream = io.StringIO()
+    listener = SweepProgress(stream, pause=3600)
+    listener("units", 0, 3)
+    listener("a seed 1", 1, 4, loss=0.5)
+    listener("b seed 1", 0, 4)
+    assert stream.getvalue() == ""
+    listener("b seed 1", 0, 4, error="It broke.")
+    listener("a seed 1", 4, 4, finished=True)
+    assert stream.getvalue() == "b seed 1 failed after 0 of 4: It broke.\na seed 1 is done: 4 of 4\n"
+    listener._pause = -1.0
+    listener("units", 1, 3)
+    listener("c seed 1", 2, 0, loss=0.25)  # how many there will be is not known
+    assert stream.getvalue().splitlines()[2:] == ["1 of 3 units are done", "1 of 3 units are done; c seed 1: 2, loss 0.250"]
+
+
+def test_a_sweep_on_a_terminal_is_redrawn_in_place(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "21")
+    stream = Terminal()
+    listener = SweepProgress(stream)
+    listener("units", 0, 2)
+    listener("a seed 1", 1, 4, loss=0.5)
+    assert stream.getvalue().endswith("\033[1A\r\033[Ja seed 1: 1 of 4, lo\n0 of 2 units are don\n")  # cut to the width
+    listener("a seed 1", 4, 4, finished=True)
+    assert stream.getvalue().endswith("\033[2A\r\033[Ja seed 1 is done: 4 of 4\n0 of 2 units are don\n")
+    listener.close()
+    assert stream.getvalue().endswith("\033[1A\r\033[J")
