@@ -49,6 +49,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     _add_reproduce(commands)
     _add_train(commands)
     _add_run(commands)
+    _add_sweep(commands)
     _add_bench(commands)
     _add_data(commands)
     doctor = commands.add_parser("doctor", help="what this machine has, what is wrong, how to fix it")
@@ -320,6 +321,40 @@ def _run(args: argparse.Namespace) -> int:
         save_record(args.folder, args.record, tests)
         print(f"The record is in {args.record}.")
     return 0
+
+
+def _add_sweep(commands: argparse._SubParsersAction) -> None:
+    sweep = commands.add_parser(
+        "sweep",
+        help="train several settings with several seeds, and compare them",
+        description="Train every arm of a file with every seed, one core each. The same command goes on where it was stopped.",
+    )
+    sweep.add_argument(
+        "file", metavar="FILE", help="a TOML file: a preset, seeds, and arms with their settings (docs/training.md)"
+    )
+    sweep.add_argument("--out", metavar="DIR", help="folder of the sweep (default: runs/ and the file's name)")
+    sweep.add_argument("--processes", type=int, metavar="N", help="how many trainings at once (default: one a core)")
+    sweep.add_argument("--only", action="append", metavar="ARM", help="run this arm alone; may be given several times")
+    sweep.add_argument("--list", action="store_true", help="say what would run and how much of it is done, and stop")
+    sweep.add_argument("--game", action="append", metavar="FILE.py:CLASS", help="code of yours that the file names as a game")
+    sweep.add_argument("--net", action="append", metavar="FILE.py:FUNCTION", help="code of yours that the file names as a net")
+    sweep.set_defaults(run=_sweep)
+
+
+def _sweep(args: argparse.Namespace) -> int:
+    if args.game:
+        from azlab.games.registry import load_game
+
+        for name in args.game:
+            load_game(name)
+    if args.net:
+        from azlab.nets.kinds import load_net
+
+        for name in args.net:
+            load_net(name)
+    from azlab.learning import sweep_command
+
+    return sweep_command.run(args)
 
 
 OWN_RANDOM_PLIES = 8  # up to so many random moves open the games of `azlab run --test own`, or they would all be alike
