@@ -33,6 +33,15 @@ and one criterion, except for text, true and false, which have to be equal:
     direction   "at least", "at most", "above", "below": than the source's value, or
                 than = "another.id": than what *we* measured for another claim at the same profile, `margin` apart (default 0)
                 "rises", "falls": our curve ends above or below where it starts, by more than `margin`
+
+With `sure = true` a criterion of numbers has to hold for the whole interval around ours, from value - spread to value + spread:
+
+    sure        reproduced: at both ends of the interval; partly: for the value alone, or there is no interval; else not
+                The spread is half the width of a 95 % interval: as recorded, or of the mean over several results (Student's t).
+                In a comparison by `than` the interval of the difference counts. Its half width is the root of the sum of both
+                squares, unless the experiment recorded that of differences taken seed by seed (`paired`). A claim may also be
+                a difference itself, held to a number: direction = "above", value = 0. Then its own spread counts.
+                Of lists and tables each part is judged by itself, with its own spread.
 """
 
 from collections.abc import Iterable
@@ -68,6 +77,7 @@ class Claim:
     direction: str = ""
     than: str = ""
     margin: float = 0.0
+    sure: bool = False
 
     @property
     def is_curve(self) -> bool:
@@ -161,6 +171,8 @@ def _claim(keys: dict[str, Any], file: Path) -> Claim:
             _complain(place, f"{name} has to be text")
     if not is_name(claim.id):
         _complain(place, "an id is made of letters, digits, points, dashes and underscores")
+    if not isinstance(claim.sure, bool):
+        _complain(place, "sure has to be true or false")
     _check_value(claim, place)
     if claim.unchecked:
         return claim
@@ -214,6 +226,8 @@ def _check_value(claim: Claim, place: str) -> None:
 
 
 def _check_criterion(claim: Claim, place: str) -> None:
+    if claim.sure and claim.kind not in ("number", "list", "table"):
+        _complain(place, "`sure` asks for an interval, which only numbers have")
     given = [name for name in CRITERIA if getattr(claim, name) not in (None, "")]
     if isinstance(claim.value, str | bool):
         if given or claim.than:

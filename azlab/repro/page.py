@@ -65,9 +65,10 @@ def _cells(row: Row) -> list[str]:
     claim = row.claim
     counts = f"; counts if {plain(row.criterion)}" if row.criterion else ""
     what = f"{plain(claim.metric)} ({code(claim.id)}{counts}) {plain(row.note)}".strip()
+    ours = f"{row.our_value} {row.interval}".strip()
     checked = " ".join([plain(_checked_at(row)), *(code(run.run_id) for run in row.runs)])
     verdict = f"{MARKS[row.verdict]} {row.verdict}"
-    return [plain(claim.where), what, *map(plain, (row.source_value, row.our_value, verdict)), checked]
+    return [plain(claim.where), what, *map(plain, (row.source_value, ours, verdict)), checked]
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

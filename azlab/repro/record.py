@@ -61,10 +61,14 @@ class Recorder:
             self._temporary = tempfile.TemporaryDirectory(prefix="azlab-")
         return Path(self._temporary.name)
 
-    def __call__(self, claim_id: str, value: Any, spread: Any = None, runs: int | None = None, note: str = "") -> None:
+    def __call__(
+        self, claim_id: str, value: Any, spread: Any = None, runs: int | None = None, note: str = "", paired: Any = None
+    ) -> None:
         """Record what was measured for a claim: a number, text, truth, or a list or table of numbers, as the claim has it.
 
-        spread: standard deviation, or half the width of an interval
+        spread: standard deviation, or half the width of an interval; for claims that have to be `sure`, and those they are
+            compared with, half the width of a 95 % interval
+        paired: half the width of the interval of the difference from the claim it is compared with (`than`), taken seed by seed
         runs: how many the value is the mean of
         note: one sentence for the report
         """
@@ -77,6 +81,10 @@ class Recorder:
             raise AzlabError(f"The claim {claim_id} takes {wanted}, not {entry['value']!r}.")
         if spread is not None:
             entry["spread"] = _plain(spread)
+        if paired is not None:
+            if not claim.than:
+                raise AzlabError(f"{claim_id} is compared with no other claim, so it takes no `paired`: use `spread`.")
+            entry["paired"] = _plain(paired)
         if runs is not None:
             entry["runs"] = int(runs)
         if note:

@@ -19,6 +19,7 @@ from typing import Any
 from azlab import __version__
 from azlab.errors import AzlabError
 from azlab.files import checkout, reproductions_folder
+from azlab.learning.intervals import interval
 from azlab.repro.claims import Claim, Source
 from azlab.repro.reading import is_name, is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import write_json
@@ -45,7 +46,7 @@ class Result:
     seconds: float
     machine: dict[str, Any]
     versions: dict[str, str]
-    claims: dict[str, dict[str, Any]]  # by id: value, and spread, runs, note where there are
+    claims: dict[str, dict[str, Any]]  # by id: value, and spread, runs, note, paired where there are
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by id: label, x, y of each
     data: dict[str, Any] = field(default_factory=dict)  # by name: what the notebook's figures and tables need
 
@@ -101,8 +102,9 @@ def check_measured(claims: Any, curves: Any, place: object, remedy: str) -> None
     if not _holds(claims, lambda entry: isinstance(entry, dict)) or not _holds(curves, lambda given: isinstance(given, list)):
         refuse(place, "claims and curves have to be tables by claim id, of tables and of lists", remedy)
     for claim_id, entry in claims.items():
-        good = "value" in entry and set(entry) <= {"value", "spread", "runs", "note"}
+        good = "value" in entry and set(entry) <= {"value", "spread", "runs", "note", "paired"}
         good = good and (isinstance(entry["value"], str | bool) or _numbers(entry["value"])) and _numbers(entry.get("spread"))
+        good = good and (entry.get("paired") is None or is_number(entry["paired"]))
         if not good or not is_whole(entry.get("runs", 1)) or not is_text(entry.get("note", "")):
             refuse(place, f"what it has for {_short(claim_id)} is no measurement: {_short(entry)}", remedy)
     for claim_id, given in curves.items():
@@ -188,7 +190,8 @@ class Ours:
 def ours(source: Source, results: list[Result]) -> dict[str, Ours]:
     """Our measurement for each claim that has one: the largest profile wins, and in it the newest result of each seed.
 
-    Over several seeds, numbers become means, and the spread is their standard deviation.
+    Over several seeds, numbers become means, and the spread is their standard deviation; of claims that have to be sure, half
+    the width of the mean's 95 % interval.
     """
     found = {}
     for claim in source.claims:
@@ -218,8 +221,11 @@ def _together(claim: Claim, results: list[Result], profile: str) -> Ours:
     if claim.kind in ("text", "truth"):
         return Ours(Measured(profile, values), results, runs=len(values), notes=notes)
     if len(entries) == 1:
-        return Ours(Measured(profile, values[0]), results, entries[0].get("spread"), entries[0].get("runs"), notes)
-    return Ours(Measured(profile, _over(values, _mean)), results, _over(values, _deviation), len(values), notes)
+        spread, runs, paired = (entries[0].get(name) for name in ("spread", "runs", "paired"))
+        return Ours(Measured(profile, values[0], half=spread, paired=paired), results, spread, runs, notes)
+    half = _over(values, _half)
+    spread = half if claim.sure else _over(values, _deviation)
+    return Ours(Measured(profile, _over(values, _mean), half=half), results, spread, len(values), notes)
 
 
 def _over(values: list[Any], combine: Any) -> Any:
@@ -237,6 +243,10 @@ def _mean(numbers: list[Any]) -> float | None:
 
 def _deviation(numbers: list[Any]) -> float | None:
     return statistics.stdev(numbers) if all(map(is_number, numbers)) else None
+
+
+def _half(numbers: list[Any]) -> float | None:
+    return interval(numbers).half if all(map(is_number, numbers)) else None
 
 
 def now() -> str:

@@ -10,7 +10,7 @@ from azlab.repro.claims import Claim, Source, is_number
 from azlab.repro.plot import Line, number, plot
 from azlab.repro.results import Ours, Result
 from azlab.repro.sources import PROFILES
-from azlab.repro.verdict import NOT_RUN, VERDICTS, decide
+from azlab.repro.verdict import NOT_REPRODUCED, NOT_RUN, REPRODUCED, VERDICTS, Measured, decide, half_width
 
 SHOWN_PARTS = 8  # of a list; the rest is in the plot or the table of the source
 
@@ -24,6 +24,7 @@ class Row:
     source_value: str
     our_value: str
     criterion: str
+    interval: str  # of a claim that has to be sure: our interval, and whether all of it meets the criterion
     runs: tuple[Result, ...]
     note: str
     picture: str  # SVG as markupsafe.Markup, or nothing
@@ -50,7 +51,8 @@ def section(source: Source, measured: list[Result]) -> Section:
         note = " ".join((claim.unchecked and _sentence(claim.unchecked), *(one.notes if one else ()))).strip()
         value, ours = _value(claim.value, claim.unit), _our_value(claim, one, verdict)
         runs = tuple(one.results) if one else ()
-        rows.append(Row(claim, verdict, value, ours, criterion(claim), runs, note, _picture(claim, one)))
+        interval = _interval(claim, one.measured, others.get(claim.than), verdict) if one and claim.sure else ""
+        rows.append(Row(claim, verdict, value, ours, criterion(claim), interval, runs, note, _picture(claim, one)))
     return Section(source, rows)
 
 
@@ -63,6 +65,10 @@ def criterion(claim: Claim) -> str:
     """What counts as reproduced, in words."""
     if claim.unchecked:
         return ""
+    return _criterion(claim) + (", for the whole 95 % interval" if claim.sure else "")
+
+
+def _criterion(claim: Claim) -> str:
     if claim.tolerance is not None:
         return "equal" if claim.tolerance == 0 else f"within {number(claim.tolerance)}{_unit(claim.unit)} of the source"
     if claim.relative is not None:
@@ -73,6 +79,26 @@ def criterion(claim: Claim) -> str:
     if claim.direction:
         return f"{claim.direction} {f'our {claim.than}' if claim.than else 'the source'}{margin}"
     return "equal"
+
+
+def _interval(claim: Claim, measured: Measured, other: Measured | None, verdict: str) -> str:
+    """A sentence on the interval of a claim that has to be sure."""
+    if verdict == NOT_RUN:
+        return ""
+    half, value = half_width(measured, other), measured.value
+    if verdict == REPRODUCED:
+        word = "sure: it holds for the whole interval"
+    elif verdict == NOT_REPRODUCED:
+        word = "it does not hold for the value"
+    else:
+        word = "not sure: it holds for the value, not for the whole interval" if half is not None else "not sure: no interval"
+    if not is_number(value) or not is_number(half):  # parts have theirs beside them
+        return _sentence(word)
+    unit = _unit(claim.unit)
+    if other is not None and is_number(other.value):
+        apart = value - other.value
+        return f"{_sentence(word)} The difference is {number(apart)} ± {half:.2g}{unit}."
+    return f"{_sentence(word)} The interval is {number(value - half)} to {number(value + half)}{unit}."
 
 
 def _our_value(claim: Claim, one: Ours | None, verdict: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ class Measured:
     profile: str
     value: Any = None  # number, list or table of numbers; texts and truths: a list with one for each seed
     curves: list[tuple[list[float], list[float]]] = field(default_factory=list)  # (x, y) of each seed
+    half: Any = None  # half the width of the interval around it, in the form of the value; None where there is none
+    paired: float | None = None  # that of the difference from the claim it is compared with, if it was taken seed by seed
 
 
 def decide(claim: Claim, measured: Measured | None, others: Mapping[str, Measured]) -> str:
@@ -37,9 +39,42 @@ def decide(claim: Claim, measured: Measured | None, others: Mapping[str, Measure
     if claim.than and (other is None or other.profile != measured.profile):
         return NOT_RUN  # two numbers of different scales say nothing about each other
     parts = list(_parts(claim, measured, other))
-    if parts and all(parts):
+    if parts and all(parts) and (not claim.sure or is_sure(claim, measured, other)):
         return REPRODUCED
     return PARTLY if any(parts) else NOT_REPRODUCED
+
+
+def is_sure(claim: Claim, measured: Measured, other: Measured | None = None) -> bool:
+    """Whether the criterion holds for the whole interval around each of our numbers. Of numbers, lists and tables alone."""
+    ends = [list(_parts(claim, _moved(measured, sign, other), other)) for sign in (-1, 1)]
+    return all(parts and all(parts) for parts in ends)
+
+
+def half_width(measured: Measured, other: Measured | None = None) -> Any:
+    """Half the width of the interval around our value, or around its difference from `other`, as the value has its form."""
+    if other is None:
+        return measured.half
+    if measured.paired is not None:
+        return measured.paired
+    both = (measured.half, other.half)
+    return math.hypot(*both) if all(map(_is_width, both)) else None
+
+
+def _moved(measured: Measured, sign: int, other: Measured | None) -> Measured:
+    """One end of the interval; None in place of numbers that have none."""
+    value, half = measured.value, half_width(measured, other)
+    end = lambda one, by: one + sign * by if is_number(one) and _is_width(by) else None  # noqa: E731
+    if isinstance(value, list):
+        fits = isinstance(half, list) and len(half) == len(value)
+        return replace(measured, value=[end(one, by) for one, by in zip(value, half if fits else [None] * len(value))])
+    if isinstance(value, dict):
+        widths = half if isinstance(half, dict) else {}
+        return replace(measured, value={key: end(one, widths.get(key)) for key, one in value.items()})
+    return replace(measured, value=end(value, half))
+
+
+def _is_width(half: Any) -> bool:
+    return is_number(half) and 0 <= half < math.inf
 
 
 def _parts(claim: Claim, measured: Measured, other: Measured | None) -> Iterable[bool]:

@@ -100,6 +100,11 @@ def test_a_wrong_game_of_a_source_gets_a_sentence(line, sentence, toy):
         ('{ id = "s9.b", value = 1, tolerance = 0 }', "it has no metric"),
         ('{ id = "s9.b", metric = "m", tolerance = 0, table = { file = "no.csv", value = "v" } }', "There is no table no.csv"),
         ('{ id = "s9.b", metric = "m", value = 1, tolerance = 0', "not valid TOML"),
+        ('{ id = "s9.b", metric = "m", value = 1, tolerance = 0, sure = 1 }', "sure has to be true or false"),
+        ('{ id = "s9.b", metric = "m", value = "word", sure = true }', "`sure` asks for an interval"),
+        ('{ id = "s9.b", metric = "m", value = true, sure = true }', "`sure` asks for an interval"),
+        ('{ id = "s9.b", metric = "m", direction = "rises", sure = true }', "`sure` asks for an interval"),
+        ('{ id = "s9.b", metric = "m", value = [1, 2], x = [1, 2], tolerance = 0, sure = true }', "`sure` asks for an interval"),
     ],
 )
 def test_a_mistake_in_claims_gets_a_sentence(claim, sentence, toy):

@@ -18,7 +18,8 @@ def out(toy):
         '{ id = "s9.n", metric = "m", value = 1 }, { id = "s9.l", metric = "m", value = [1, 2] },'
         '{ id = "s9.t", metric = "m", value = { a = 1, b = 2 } }, { id = "s9.c", metric = "m", value = [1, 2], x = [1, 2] }]\n'
         '[[group]]\nwhere = "w"\nprofile = "smoke"\nexperiment = "n"\nclaims = [{ id = "s9.w", metric = "m", value = "x" },'
-        '{ id = "s9.b", metric = "m", value = true }]'
+        '{ id = "s9.b", metric = "m", value = true },'
+        '{ id = "s9.d", metric = "m", direction = "above", than = "s9.n" }]'
     )
     toy.source(claims)
     return toy.folder / "out"
@@ -93,3 +94,11 @@ def test_data_for_figures_are_plain_and_rounded(out):
     for name, value, sentence in (("", 1, "have a name"), (3, 1, "have a name"), ("x", object(), "not object")):
         with pytest.raises(AzlabError, match=sentence):
             record.data(name, value)
+
+
+def test_the_width_of_a_paired_difference_goes_with_a_comparison(out):
+    record = azlab.repro.Recorder("s9", "smoke", out=out)
+    record("s9.d", 2, spread=0.5, paired=np.float64(0.25))
+    assert json.loads((out / "metrics.json").read_text())["claims"]["s9.d"] == {"value": 2, "spread": 0.5, "paired": 0.25}
+    with pytest.raises(AzlabError, match="s9.n is compared with no other claim"):
+        record("s9.n", 2, paired=0.25)

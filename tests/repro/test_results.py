@@ -6,7 +6,7 @@ import pytest
 
 from azlab.errors import AzlabError
 from azlab.files import reproductions_folder
-from azlab.repro import claims, experiments, results
+from azlab.repro import claims, experiments, page, results
 from azlab.repro.rows import section
 
 from .conftest import CLAIMS
@@ -127,3 +127,85 @@ def test_a_result_says_how_it_came_about(toy):
     assert str(one) == "azlab reproduce s9.toy: 2026-01-01, 1 min 30 s on 2 cores (a chip)" and one.value("s9.number") == 1.5
     with pytest.raises(AzlabError, match="has nothing for 's9.word'; it has s9.number"):
         one.value("s9.word")
+
+
+SURE = """
+title = "A toy"
+summary = "Nothing to see."
+[[group]]
+where = "Table 1"
+profile = "smoke"
+experiment = "toy"
+sure = true
+claims = [
+    { id = "s9.number", metric = "a number", value = 1.0, tolerance = 6, unit = "%%" },
+    { id = "s9.more", metric = "more", direction = "above", than = "s9.number", sure = %s },
+    { id = "s9.list", metric = "a list", value = [1, 2], tolerance = 0.5 },
+]
+"""
+
+
+def judged(toy, *entries, sure="true"):
+    """The rows of results with these entries by claim id, one for each seed."""
+    toy.source(SURE % sure)
+    return section(claims.load("s9"), [result(claims=entry, seed=seed) for seed, entry in enumerate(entries)]).rows
+
+
+def test_a_sure_claim_has_the_interval_of_the_mean_over_seeds(toy):
+    row = judged(toy, *({"s9.number": {"value": value, "spread": 0.1}} for value in (1.0, 2.0, 3.0)))[0]
+    assert row.our_value == "2 ± 2.5 % (3 runs)" and row.verdict == "reproduced"  # 4.303 / sqrt(3)
+    assert row.interval == "Sure: it holds for the whole interval. The interval is -0.4841 to 4.484 %."
+    assert row.criterion == "within 6 % of the source, for the whole 95 % interval"
+    row = judged(toy, *({"s9.number": {"value": value}} for value in (1.0, 6.0)))[0]
+    assert row.verdict == "partly" and row.interval.startswith(
+        "Not sure: it holds for the value, not for the whole interval. The"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict", "sentence"),
+    [
+        ({"value": 7.1, "spread": 3}, "reproduced", "Sure: it holds for the whole interval. The difference is 5.1 ± 5."),
+        ({"value": 6.5, "spread": 3}, "partly", "Not sure: it holds for the value, not for the whole interval. The differ"),
+        ({"value": 6.5, "paired": 1}, "reproduced", "Sure: it holds for the whole interval. The difference is 4.5 ± 1."),
+        ({"value": 6.5}, "partly", "Not sure: no interval."),
+        ({"value": 1.5, "spread": 3}, "not reproduced", "It does not hold for the value. The difference is -0.5 ± 5."),
+    ],
+)  # fmt: skip
+def test_a_sure_comparison_shows_its_difference(toy, more, verdict, sentence):
+    row = judged(toy, {"s9.number": {"value": 2.0, "spread": 4}, "s9.more": more})[1]
+    assert row.verdict == verdict and row.interval.startswith(sentence)
+    assert judged(toy, {"s9.number": {"value": 2.0, "spread": 4}, "s9.more": more}, sure="false")[1].interval == ""
+
+
+def test_a_comparison_with_several_seeds_takes_intervals_of_means_not_deviations(toy):
+    """Deviations of 1 each would make a difference of 2 sure; the intervals of the means, 2.48 each, do not."""
+    entries = [{"s9.number": {"value": value}, "s9.more": {"value": value + 2}} for value in (1.0, 2.0, 3.0)]
+    row = judged(toy, *entries)[1]
+    assert row.verdict == "partly" and row.interval.endswith("The difference is 2 ± 3.5.")
+
+
+def test_parts_of_a_list_have_their_intervals_beside_them(toy):
+    row = judged(toy, {"s9.list": {"value": [1, 2], "spread": [0.25, 0.5]}})[2]
+    assert (row.verdict, row.our_value) == ("reproduced", "1 ± 0.25, 2 ± 0.5")
+    assert row.interval == "Sure: it holds for the whole interval."
+
+
+def test_html_and_markdown_show_intervals(toy):
+    toy.source(SURE % "true")
+    measured = result(claims={"s9.number": {"value": 2.0, "spread": 0.5}})
+    sections = [section(claims.load("s9"), [measured])]
+    sentence = "Sure: it holds for the whole interval. The interval is 1.5 to 2.5 %."
+    assert f"<small>{sentence}</small>" in page.html(sections)
+    assert f"| 2 ± 0.5 % {sentence} |" in page.markdown(sections)
+    assert "for the whole 95 % interval" in page.html(sections) and "for the whole 95 % interval" in page.markdown(sections)
+
+
+def test_a_paired_width_is_a_number(toy):
+    toy.source()
+    file = number(1.0).keep()
+    content = json.loads(file.read_text())
+    content["claims"]["s9.number"]["paired"] = "wide"
+    file.write_text(json.dumps(content))
+    with pytest.raises(AzlabError, match="is no measurement"):
+        results.committed()

@@ -97,3 +97,88 @@ def test_trends():
     assert verdict(rises, curves=[([1, 2, 3], [0, 5, 1])]) == NOT_REPRODUCED
     assert verdict(falls, curves=[([1, 2], [3, 2])]) == REPRODUCED
     assert verdict(falls, curves=[([1, 2], [3, 3])]) == NOT_REPRODUCED
+
+
+# --- sure -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "ours", "half", "expected"),
+    [
+        ({"value": 5, "direction": "above"}, 6, 0.9, REPRODUCED),
+        ({"value": 5, "direction": "above"}, 6, 1.0, PARTLY),  # the interval begins at 5, which is not above 5
+        ({"value": 5, "direction": "above"}, 5, 0.1, NOT_REPRODUCED),
+        ({"value": 5, "direction": "above"}, 4, 9.0, NOT_REPRODUCED),  # a part of the interval is not the value
+        ({"value": 5, "direction": "at least"}, 6, 1.0, REPRODUCED),
+        ({"value": 5, "direction": "at least"}, 6, 1.1, PARTLY),
+        ({"value": 5, "direction": "below"}, 4, 0.9, REPRODUCED),
+        ({"value": 5, "direction": "below"}, 4, 1.0, PARTLY),
+        ({"value": 5, "direction": "below"}, 6, 2.0, NOT_REPRODUCED),
+        ({"value": 5, "direction": "at most"}, 4, 1.0, REPRODUCED),
+        ({"value": 5, "direction": "at most"}, 4, 1.1, PARTLY),
+        ({"value": 5, "tolerance": 1}, 5.5, 0.5, REPRODUCED),
+        ({"value": 5, "tolerance": 1}, 5.5, 0.6, PARTLY),
+        ({"value": 5, "tolerance": 1}, 4.5, 0.6, PARTLY),  # the other end
+        ({"value": 5, "tolerance": 1}, 6.5, 0.1, NOT_REPRODUCED),
+        ({"value": -10, "relative": 0.1}, -10.5, 0.5, REPRODUCED),
+        ({"value": -10, "relative": 0.1}, -10.5, 0.6, PARTLY),
+        ({"value": 5, "direction": "above"}, 6, 0, REPRODUCED),  # known exactly
+        ({"value": 5, "direction": "above"}, 6, None, PARTLY),  # without an interval nothing is sure
+        ({"value": 5, "direction": "above"}, 4, None, NOT_REPRODUCED),
+        ({"value": 5, "direction": "above"}, 6, -0.1, PARTLY),  # no width
+        ({"value": 5, "direction": "above"}, 6, [0.1], PARTLY),  # not of the value's form
+        ({"value": 5, "direction": "above"}, None, 0.1, NOT_REPRODUCED),
+        ({"value": [1, 2], "tolerance": 1}, [1, 2], [1, 1], REPRODUCED),
+        ({"value": [1, 2], "tolerance": 1}, [1, 2], [1, 1.1], PARTLY),
+        ({"value": [1, 2], "tolerance": 1}, [1, 9], [1, 1], PARTLY),
+        ({"value": [1, 2], "tolerance": 1}, [9, 9], [0, 0], NOT_REPRODUCED),
+        ({"value": [1, 2], "tolerance": 1}, [1, 2], [1, None], PARTLY),
+        ({"value": [1, 2], "tolerance": 1}, [1, 2], [1], PARTLY),
+        ({"value": [1, 2], "tolerance": 1}, [1, 2], 0.1, PARTLY),
+        ({"value": {"a": 1, "b": 2}, "tolerance": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 1}, REPRODUCED),
+        ({"value": {"a": 1, "b": 2}, "tolerance": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}, PARTLY),
+        ({"value": {"a": 1, "b": 2}, "tolerance": 1}, {"a": 1, "b": 2}, {"a": 1}, PARTLY),
+        ({"value": {"a": 1, "b": 2}, "tolerance": 1}, {"a": 9, "b": 9}, {"a": 0, "b": 0}, NOT_REPRODUCED),
+    ],
+)
+def test_sure_asks_for_the_whole_interval(keys, ours, half, expected):
+    measured = Measured("laptop", ours, half=half)
+    assert decide(claim(**keys, sure=True), measured, {}) == expected
+    if expected == PARTLY and not isinstance(ours, list | dict):  # what holds for the value is enough without `sure`
+        assert decide(claim(**keys), measured, {}) == REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("direction", "margin", "ours", "half", "other", "other_half", "paired", "expected"),
+    [
+        ("above", 0, 7.1, 3, 2, 4, None, REPRODUCED),  # 3 and 4 give 5
+        ("above", 0, 6.9, 3, 2, 4, None, PARTLY),
+        ("above", 0, 6.9, 3, 2, 4, 4.8, REPRODUCED),  # seed by seed it is narrower
+        ("above", 0, 7.1, 3, 2, 4, 5.2, PARTLY),  # or wider
+        ("above", 0, 2.0, 3, 2, 4, 0.1, NOT_REPRODUCED),
+        ("above", 1, 8.1, 3, 2, 4, None, REPRODUCED),
+        ("above", 1, 7.9, 3, 2, 4, None, PARTLY),
+        ("at least", 0, 7, 3, 2, 4, None, REPRODUCED),
+        ("at least", 0, 7, 3, 2, 4.1, None, PARTLY),
+        ("below", 0, -3.1, 3, 2, 4, None, REPRODUCED),
+        ("below", 0, -2.9, 3, 2, 4, None, PARTLY),
+        ("at most", 1, -4, 3, 2, 4, None, REPRODUCED),
+        ("at most", 1, -3.9, 3, 2, 4, None, PARTLY),
+        ("below", 0, 3, 3, 2, 4, None, NOT_REPRODUCED),
+        ("above", 0, 99, None, 2, 4, None, PARTLY),  # one of the two has no interval
+        ("above", 0, 99, 3, 2, None, None, PARTLY),
+        ("above", 0, 99, None, 2, None, 5, REPRODUCED),  # the difference has
+        ("above", 0, 99, 3, None, 4, None, NOT_REPRODUCED),
+    ],
+)
+def test_sure_comparisons_have_the_interval_of_the_difference(direction, margin, ours, half, other, other_half, paired, expected):
+    one = claim(direction=direction, than="s9.b", margin=margin, sure=True)
+    others = {"s9.b": Measured("laptop", other, half=other_half)}
+    assert decide(one, Measured("laptop", ours, half=half, paired=paired), others) == expected
+
+
+def test_sure_changes_nothing_about_scale_and_what_cannot_be_checked():
+    assert decide(claim(value=1, tolerance=1, sure=True), Measured("smoke", 1, half=0), {}) == NOT_RUN
+    assert decide(claim(value=1, unchecked="lost", sure=True), Measured("laptop", 1, half=0), {}) == UNCHECKED
+    one = claim(direction="above", than="s9.b", sure=True)
+    assert decide(one, Measured("laptop", 5, half=0), {"s9.b": Measured("paper", 2.0, half=0)}) == NOT_RUN
