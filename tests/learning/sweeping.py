@@ -35,6 +35,8 @@ def trouble(kind, mark):
         raise ZeroDivisionError("nothing\nand more")
     if kind == "sentence" and first:
         raise AzlabError("This cannot be.")
+    if kind == "sleeps once" and first:
+        time.sleep(100)
     if kind == "killed" or (kind == "killed once" and first):
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -161,9 +161,9 @@ def started(folder, *configs):
 
 @pytest.mark.parametrize("which", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_children_end_with_the_parent_and_what_it_left_goes_on(tmp_path, which):
-    config = {"gain": 1.0, "steps": 4, "pause": 0.4}
+    config = {"gain": 1.0, "steps": 4, "pause": 0.3, "trouble": "sleeps once"}
     parent = started(tmp_path / "s", config)
-    wait_for(lambda: sum(rows_on_disk(tmp_path / "s")) >= 2)
+    wait_for(lambda: list(tmp_path.glob("s/arms/*/*/run/been_here")) and sum(rows_on_disk(tmp_path / "s")) >= 2)
     begin = time.monotonic()
     parent.send_signal(which)
     stderr = parent.communicate()[1]

@@ -1,5 +1,8 @@
 """Sweeps as files, and what `azlab sweep` says before it trains anything."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from azlab.cli import main
@@ -7,6 +10,7 @@ from azlab.errors import AzlabError
 from azlab.learning.config import preset
 from azlab.learning.sweep_file import read
 
+ROOT = Path(__file__).parents[2]
 HEAD = '[sweep]\npreset = "tictactoe"\nseeds = [1, 2]\n'
 GAME = """
 from azlab.games.tictactoe import TicTacToe
@@ -40,6 +44,13 @@ def test_the_base_is_a_preset_a_config_beside_the_file_or_a_game(tmp_path):
     (tmp_path / "base.toml").write_text(preset("tictactoe").changed({"iterations": 77}).to_toml())
     assert plan(tmp_path, '[sweep]\nconfig = "base.toml"\nseeds = [1]\n[arms.a]\n').arms["a"].iterations == 77
     assert plan(tmp_path, '[sweep]\ngame = "connect4"\nseeds = [1]\n[arms.a]\ncols = 5\n').arms["a"].options == {"cols": 5}
+
+
+def test_the_example_of_the_docs_is_a_sweep(tmp_path):
+    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    found = plan(tmp_path, re.search(r"```toml\n(.*?)```", text, re.DOTALL)[1])
+    assert found.seeds == [1, 2, 3, 4] and list(found.arms) == ["baseline", "more"]
+    assert found.arms["more"].changed({"budget.simulations": found.arms["baseline"].budget.simulations}) == found.arms["baseline"]
 
 
 @pytest.mark.parametrize(
