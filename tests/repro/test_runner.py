@@ -350,3 +350,26 @@ def test_the_parameters_cell_may_span_lines(toy):
 
     assert sorted(declared_parameters(path)) == ["more", "name", "out", "profile", "seed"]
     assert nbformat.read(path, as_version=4).cells[0].metadata["tags"] == ["parameters"]
+
+
+SWEEPS = """
+from azlab.learning.sweep import Sweep
+
+def unit(config, seed, folder):
+    yield {"iteration": 1, "score": config["gain"] * seed}
+
+def toy(record, *, games: int) -> None:
+    with record.progress("sweep") as report:
+        table = Sweep({"a": {"gain": 2.0}}, list(range(games)), record.folder / "sweep", unit).run(2, progress=report)
+    found = table.mean("score", "a")
+    record("s9.number", found.mean, spread=found.half, runs=found.count)
+"""
+
+
+def test_an_experiment_can_sweep_a_function_of_its_own(toy):
+    """Other processes find it by the name of a package that is none outside of azlab."""
+    toy.source(code=SWEEPS)
+    code, output = toy.azlab("reproduce", "s9.toy", "--profile", "smoke", "--out", "run")
+    assert code == 0, output
+    result = json.loads((toy.folder / "run" / "s9.toy" / "result.json").read_text())
+    assert result["claims"]["s9.number"]["value"] == 2.0 and result["claims"]["s9.number"]["runs"] == 3
