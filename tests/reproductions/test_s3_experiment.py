@@ -7,7 +7,7 @@ import shutil
 import nbformat
 import pytest
 
-from azlab.files import root
+from azlab.files import notebooks_folder, reproductions_folder
 from azlab.repro import claims, experiments, results
 from azlab.repro.record import Recorder
 from azlab_reproductions.s3_dots_and_boxes import plain_search
@@ -54,7 +54,7 @@ def claimed(name):
 
 def check(name, record):
     assert {*record.claims, *record.curves} == claimed(name)
-    for file in (root() / "reproductions" / SOURCE / "results").glob(f"{name}-*.json"):
+    for file in (reproductions_folder() / SOURCE / "results").glob(f"{name}-*.json"):
         committed = results.read(file)
         assert set(committed.data) == set(record.kept)
         assert committed.settings == experiments.find(f"s3.{name}").at(committed.profile)
@@ -99,7 +99,7 @@ def test_the_lesson_changes_one_thing_at_a_time():
 
 
 def test_the_plain_search_that_is_timed_is_the_one_that_the_notebook_shows():
-    notebook = nbformat.read(root() / "notebooks" / "06_dots_and_boxes_training.ipynb", as_version=4)
+    notebook = nbformat.read(notebooks_folder() / "06_dots_and_boxes_training.ipynb", as_version=4)
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     for shown in (plain_search.Node, plain_search.best_child, plain_search.plain_search):
         assert inspect.getsource(shown).strip() in cells
