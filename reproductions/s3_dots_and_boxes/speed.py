@@ -47,7 +47,7 @@ def speed(record: Recorder, *, games: int, simulations: int) -> None:
     whole, parts = time.perf_counter() - begin, search.seconds
     shares = {"network": parts["evaluator"] / whole, "search": parts["search"] / whole, "Python": 1 - sum(parts.values()) / whole}
     record.data("shares of a search", shares)
-    record.data("network's share of self-play", found.network_seconds / found.seconds)
+    record.data("network in self-play", found.network_seconds / found.seconds)
 
     weights = sum(a * b for a, b in pairwise((28, *LAYERS, 29)))
     record.data("bounds", {"weights": weights, **bounds(weights)})

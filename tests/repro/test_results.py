@@ -39,7 +39,7 @@ def test_every_committed_result_is_complete_and_names_claims_that_exist():
         assert kept.command.startswith("azlab reproduce") and kept.seconds > 0 and kept.versions and kept.machine, file
         source = claims.load(kept.source)
         for claim_id in [*kept.claims, *kept.curves]:
-            source.claim(claim_id)
+            assert source.claim(claim_id).experiment == kept.experiment, claim_id
 
 
 def test_the_largest_profile_wins_however_old_it_is(toy):
