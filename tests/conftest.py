@@ -17,9 +17,8 @@ from azlab.files import reproductions
 
 reproductions()  # so that tests can import from azlab_reproductions in any checkout
 
-if (
-    signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-):  # a shell starts background jobs so; our tests press Ctrl-C in their children
+# A shell starts background jobs with Ctrl-C switched off, and children inherit that; some tests press it in theirs.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples on every machine, and no time limit: the first example may compile a kernel.

@@ -34,7 +34,7 @@ SETS = SplitSets(first_moves(), first_moves(), first_moves())
 class Scripted:
     """After n steps it takes the right move in script[n - 1] of 20 positions; its only weight is n."""
 
-    suffix, has_value, momentum = ".none", False, None
+    suffix, has_value = ".none", False
 
     def __init__(self, script, interrupt_at: int = 0) -> None:
         self.game, self.script, self.interrupt_at = SETS.train.game, script, interrupt_at

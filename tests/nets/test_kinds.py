@@ -94,7 +94,7 @@ def test_a_registered_function_is_found_by_its_name():
 
 
 def test_triton_is_loaded_before_a_file_that_imports_keras(tmp_path):
-    """triton comes with torch for GPUs; loaded after TensorFlow it ends the process. A file of the same name stands for it here."""
+    """triton comes with torch for GPUs; loaded after TensorFlow it ends the process. A file of that name stands for it here."""
     (tmp_path / "triton.py").write_text("import sys\nprint('triton', 'tensorflow' in sys.modules)\n")
     (tmp_path / "mykeras.py").write_text("print('net')\ndef make_net(game): ...\n")
     code = "import sys; sys.path.insert(0, '.')\nfrom azlab.nets.kinds import load_net\nload_net('mykeras.py:make_net')"
