@@ -120,10 +120,10 @@ class Worker:
         found, moves, lengths, simulations = 0, 0, 0, 0
         wins = [0, 0, 0]
         while found < positions and not stop.is_set():
-            searcher.run(None if clock is None else clock.budgets(self.budget.simulations))
+            searcher.run(None if clock is None else clock.budgets(self.budget.simulations, self.states["to_move"]))
             simulations += int(searcher.done.sum())
             if clock is not None:
-                clock.spend(searcher.done)
+                clock.spend(searcher.done, self.states["to_move"])
             actions, over = self._move(searcher)
             moves += self.games
             before = found

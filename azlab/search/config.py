@@ -90,7 +90,7 @@ class Budget:
     gain: tuple[float, ...] = ()
     # (bits, simulations): a search goes on only while so many simulations more change its visits by more bits of KL divergence
     clock: tuple[int, ...] = ()
-    # (start, per turn): in self-play a budget for a whole game, as a chess clock is one of time; it needs `gain` to save any
+    # (start, per turn): in self-play each player's budget for a whole game, as a chess clock is one of time; it needs `gain`
 
     def __post_init__(self) -> None:
         whole_number("simulations", self.simulations, 1, 10**9)
