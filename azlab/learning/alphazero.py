@@ -238,10 +238,10 @@ class AlphaZero:
         while counted < config.positions:
             report = counter(self.progress, "playing", config.positions, counted)
             part = self.selfplay.play(config.positions - counted, [*self._seed(iteration, PLAY), rounds], report)
-            new = self.window.add(part.examples)
-            found, fresh, rounds = together(self.game, [found, part]), fresh + new, rounds + 1
-            counted += new if config.count_new else part.examples.size
-            if config.count_new and 100 * (fresh + 1) < found.examples.size:
+            counted += self.window.count_new(part.examples) if config.count_new else part.examples.size
+            fresh += self.window.add(part.examples)
+            found, rounds = together(self.game, [found, part]), rounds + 1
+            if config.count_new and 100 * (counted + 1) < found.examples.size:
                 raise AzlabError("Fewer than 1 in 100 positions played are new: this game is explored. Set count_new = false.")
         self.folder.save_games(iteration, found.examples)
         return _facts_of_play(found, fresh)

@@ -30,7 +30,7 @@ class TrainingConfig:
     window: Points = ((1, 2_000_000),)
     # examples kept, by iteration, growing in straight lines, as in ((5, 500_000), (12, 2_000_000))
     merge: float = 0.0
-    # weight of a repeated position's new targets; 0 keeps every repetition as an example
+    # weight of a repeated position's new targets, which also make it young again; 0 keeps every repetition as an example
     rate: Points = ((1, 0.02),)
     # learning rate by iteration, in steps
     rate_cycle: Points = ()

@@ -42,7 +42,7 @@ class SelfPlayConfig:
     positions: int = 10_000
     # examples collected for an iteration
     count_new: bool = False
-    # count only positions never seen before in this training; goes with merged duplicates
+    # count only positions that are not in the window; goes with merged duplicates
     random_plies: int = 0
     # up to so many random moves open each game; their positions are not learnt
     search_value: float = 0.0

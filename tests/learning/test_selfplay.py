@@ -264,16 +264,21 @@ def test_a_listener_that_fails_or_is_interrupted_stops_the_play():
             selfplay.play(10**6, [0], listener)
 
 
-def test_only_new_positions_count_if_asked(tiny, tmp_path):
-    run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=150, iterations=2), tmp_path)
-    rows = run.train()
-    game = run.game
-    seen = set()
-    for row in rows:
-        played = {state.tobytes() for state in run.folder.load_games(row["iteration"], game).states}
-        assert len(played - seen) >= 150 and row["diversity"] == pytest.approx(len(played - seen) / row["examples"])
-        assert row["examples"] > 150
+@pytest.mark.parametrize("merge", [0.0, 0.8])
+def test_only_positions_that_are_not_in_the_window_count_if_asked(tiny, tmp_path, merge):
+    """A position that the window has dropped is new again, while the run's diversity counts it as seen: here all 15 soon are."""
+    board = {"game": "dots_and_boxes", "options": {"rows": 1, "cols": 1}, "training__window": ((1, 4),), "training__merge": merge}
+    run = AlphaZero.from_config(tiny(**board, selfplay__count_new=True, selfplay__positions=8, iterations=4), tmp_path)
+    seen, window = set(), Window(run.game, merge)
+    for row in run.train():
+        games = run.folder.load_games(row["iteration"], run.game)
+        played = {state.tobytes() for state in games.states}
+        assert len(played - {state.tobytes() for state in window.examples().states}) >= 8
+        assert row["diversity"] == pytest.approx(len(played - seen) / row["examples"])
         seen |= played
+        window.add(games)
+        window.trim(4)
+    assert len(seen) <= 15 and row["diversity"] < 0.1
 
 
 def test_counting_new_positions_ends_when_there_are_none(tiny, tmp_path):
@@ -286,7 +291,7 @@ def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
     """A round that was to find one last new position and did not, does not end the training."""
     run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=100), tmp_path)
     given = iter([99, 0, 0, 1])
-    monkeypatch.setattr(Window, "add", lambda self, examples: next(given))
+    monkeypatch.setattr(Window, "count_new", lambda self, examples: next(given))
     assert run._play(1)["diversity"] > 0 and next(given, None) is None
 
 
