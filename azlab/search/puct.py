@@ -160,11 +160,15 @@ class Searcher:
         if self.search.gumbel:
             self.noise[games] = self.rng.gumbel(size=prior.shape)
         elif self.explore is not None and self.explore.noise:
-            share = self.explore.noise
             for k, g in enumerate(games):
                 moves = np.flatnonzero(legal[k])
-                drawn = self.rng.dirichlet(np.full(len(moves), self.explore.alpha(len(moves))))
-                self.tree.prior[g, 0, moves] = (1 - share) * prior[k, moves] + share * drawn
+                self.noise[g] = 0
+                self.noise[g, moves] = self.rng.dirichlet(np.full(len(moves), self.explore.alpha(len(moves))))
+                self._mix_noise(g, self.explore.noise)
+
+    def _mix_noise(self, g: int, share: float) -> None:
+        """Give the root of game `g` this share of its noise."""
+        self.tree.prior[g, 0] = (1 - share) * self.raw_prior[g] + share * self.noise[g]
 
     # --- simulations ------------------------------------------------------------------------------------------
 
@@ -175,11 +179,19 @@ class Searcher:
         """
         if budget is None:
             budgets, self.is_full = draw_budgets(self.budget, self.games, self.rng, self.explore is not None)
+            self._calm_small_searches()
         else:
             budgets, self.is_full = np.full(self.games, budget, np.int64), np.ones(self.games, np.bool_)
         if budgets.max() > self.budget.simulations:
             raise AzlabError(f"The trees have room for {self.budget.simulations} simulations, not {budgets.max()}.")
         self.simulate(budgets, np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64))
+
+    def _calm_small_searches(self) -> None:
+        """Less noise where nothing is learnt from a search."""
+        explore = self.explore
+        if explore is not None and explore.noise and explore.capped_noise != 1 and not self.search.gumbel:
+            for g in range(self.games):
+                self._mix_noise(g, explore.noise * (1 if self.is_full[g] else explore.capped_noise))
 
     def simulate(self, budgets: np.ndarray, active: np.ndarray) -> None:
         """Bring the games `active` to `budgets[g]` simulations each."""
@@ -264,7 +276,10 @@ class Searcher:
         self.seconds["search"] += middle - begin + time.perf_counter() - end
 
     def _run_while_gaining(self, budgets: np.ndarray, active: np.ndarray) -> None:
-        """KL-gain stopping (Leela Chess Zero): a tree grows step by step while the last step still changed its visits."""
+        """KL-gain stopping (Leela Chess Zero): a tree grows step by step while the last step still changed its visits.
+
+        The visits of the first step are compared with the priors, without noise, of the moves visited.
+        """
         threshold, step = self.budget.gain
         before = np.zeros((self.games, self.game.num_actions))
         while len(active):
@@ -273,6 +288,9 @@ class Searcher:
             going = []
             for g in active:
                 after = self.root_visits(g) / max(1, self.root_visits(g).sum())
+                if not before[g].any():
+                    priors = np.where(after > 0, self.raw_prior[g], 0.0)
+                    before[g] = priors / max(1e-12, priors.sum())
                 gain = kl_divergence(before[g], after) if before[g].any() else math.inf
                 before[g] = after
                 if gain > threshold and self.done[g] < budgets[g]:

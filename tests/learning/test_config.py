@@ -27,7 +27,8 @@ OTHER = AlphaZeroConfig(
     net={"kind": "dots_and_boxes", "layers": (64, 32), "dropout": 0.25},
     search=Search(cpuct=1.75, cpuct_base=100.0, fpu=-0.5, fpu_relative=True, draw_value=0.25, gumbel=4, solve=True),
     explore=Explore(
-        noise=0.125, noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), forced_playouts=2.0
+        noise=0.125, noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), forced_playouts=2.0,
+        capped_noise=0.5,
     ),
     budget=Budget(7, cap=(0.25, 3), gain=(1e-6, 9), clock=(99, 7)),
     test_search=Search(cpuct=2.0),
