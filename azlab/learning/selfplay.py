@@ -83,6 +83,9 @@ class Collected(NamedTuple):
     simulations: int
     seconds: float  # summed over workers
     network_seconds: float  # of those, inside the evaluator
+    searches: int = 0
+    evaluations: int = 0  # asked for: simulations and roots; a simulation that meets the end of the game counts too
+    computed: int = 0  # of those, by the evaluator: neither remembered nor the end of a game
 
 
 class Worker:
@@ -119,7 +122,7 @@ class Worker:
         parts: list[Examples] = []
         found, moves, lengths, simulations = 0, 0, 0, 0
         wins = [0, 0, 0]
-        while found < positions and not stop.is_set():
+        while not stop.is_set():
             searcher.run(None if clock is None else clock.budgets(self.budget.simulations, self.states["to_move"]))
             simulations += int(searcher.done.sum())
             if clock is not None:
@@ -135,13 +138,16 @@ class Worker:
             self._open(over, rng)
             if clock is not None:
                 clock.reset(over)
-            self._go_on(searcher, actions, over)
             if report is not None and found > before:
                 report(found - before)
+            if found >= positions:
+                break
+            self._go_on(searcher, actions, over)
         seconds = time.perf_counter() - begin
+        computed = getattr(searcher.evaluator, "misses", searcher.asked) if self.config.cache else searcher.asked
         return Collected(
             joined(self.game, parts), sum(wins), moves, lengths, (wins[0], wins[1], wins[2]), simulations, seconds,
-            searcher.seconds["evaluator"],
+            searcher.seconds["evaluator"], moves, simulations + searcher.roots, computed,
         )  # fmt: skip
 
     def _searcher(self, seed: int) -> Searcher:

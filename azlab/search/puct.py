@@ -66,7 +66,8 @@ class Searcher:
     leaves: taken from one tree before an evaluation; more than 1 uses virtual losses and suits a single position
     reuse_tree: keep the part of the tree below the move played
 
-    `done` [G] counts the simulations of the current move, `seconds` where the time went.
+    `done` [G] counts the simulations of the current move, `seconds` where the time went, `asked` the positions that the evaluator
+    was asked about, and `roots` those of them that were roots.
     """
 
     kernels = Kernels()
@@ -102,6 +103,7 @@ class Searcher:
         self.noise = np.zeros((games, game.num_actions), np.float64)
         self.is_full = np.ones(games, np.bool_)
         self.seconds = {"search": 0.0, "evaluator": 0.0}
+        self.roots = self.asked = 0
         self._schedule = np.zeros((games, 1), np.int64)
         self._offsets = trees.offsets(game)
         rows = games * leaves
@@ -129,6 +131,7 @@ class Searcher:
         states = np.ascontiguousarray(states)
         trees.set_roots(self.tree, games, states.view(np.uint8).reshape(len(states), -1), self._offsets)
         self._evaluate(states, games, np.zeros(len(games), np.int64), np.arange(len(games)), leaves=1)
+        self.roots += len(games)
         self.prepare(games)
 
     def advance(self, actions: np.ndarray, games: np.ndarray | None = None) -> None:
@@ -236,7 +239,7 @@ class Searcher:
 
     def _run_natively(self, budgets: np.ndarray, active: np.ndarray, evaluator: Native) -> None:
         """As `_run_to`, for an evaluator that is a kernel: whole rounds in compiled code, with pauses for Ctrl-C."""
-        begin = time.perf_counter()
+        begin, grown, sizes = time.perf_counter(), active, self.tree.size[active]
         kernels, rows, actions = self.game.kernels, len(self._leaf_game), self.game.num_actions
         rules = {"play": kernels.play, "legal_moves": kernels.legal, "lead": kernels.lead or no_lead}
         loop = specialise(_native_rounds, **rules, **self.kernels._asdict(), evaluate=evaluator.native)
@@ -254,6 +257,8 @@ class Searcher:
             if not is_finite:
                 raise AzlabError(NOT_FINITE)
             active = active[~self.is_decided(active, budgets)]
+        over = self.tree.over
+        self.asked += sum(int((~over[g, size : self.tree.size[g]]).sum()) for g, size in zip(grown, sizes, strict=True))
         self.seconds["search"] += time.perf_counter() - begin
 
     def is_decided(self, games: np.ndarray, budgets: np.ndarray) -> np.ndarray:
@@ -269,6 +274,7 @@ class Searcher:
         middle = time.perf_counter()
         parts = self.evaluator.evaluate(asked, legal)
         end = time.perf_counter()
+        self.asked += len(rows)
         priors, values, draws = checked(parts, len(rows), self.game.num_actions)
         if not self.kernels.expand(self.tree, leaves, rows, games, nodes, legal, priors, values, draws):
             raise AzlabError(NOT_FINITE)

@@ -43,7 +43,8 @@ OTHER = AlphaZeroConfig(
     ),
     gate=GateConfig(score=0.55, games=20),
     evaluation=EvaluationConfig(
-        every=3, positions="random", count=50, simulations=9, opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6
+        network_every=2, search_every=3, positions="random", count=50, patience=4, simulations=9,
+        opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6,
     ),
     parts={"program": "s3_dots_and_boxes", "one_hot_from": 5, "in_tests": False},
     iterations=4,
@@ -338,6 +339,14 @@ def test_a_config_of_an_older_version_says_the_same():
     assert config.selfplay == SelfPlayConfig(games=9, reuse_tree=True) and config.gate == GateConfig(0.55)
     few = AlphaZeroConfig.from_toml("[search]\nsimulations = 5\n")  # what it left out was off
     assert (few.budget, few.explore, few.search) == (Budget(5), Explore(), Search())
+
+
+@pytest.mark.parametrize("text", ["", "[budget]\nsimulations = 5\n", "[search]\nsimulations = 5\n"])
+def test_a_test_of_both_kinds_was_one_setting(text):
+    old = AlphaZeroConfig.from_toml(text + '[evaluation]\nevery = 5\npositions = "random"\n')
+    assert (old.evaluation.network_every, old.evaluation.search_every, old.evaluation.positions) == (5, 5, "random")
+    with pytest.raises(AzlabError, match="network_every must be"):
+        AlphaZeroConfig.from_toml('[evaluation]\nevery = "x"\n')
 
 
 @pytest.mark.parametrize(

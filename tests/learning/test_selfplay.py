@@ -13,6 +13,7 @@ from azlab.learning.selfplay import SelfPlay, SelfPlayConfig, Worker
 from azlab.learning.window import Window
 from azlab.search.config import Budget, Explore, Search
 from azlab.search.evaluators import PlayoutEvaluator
+from azlab.search.puct import Searcher
 
 FORMULA, EXPLORE = Search(cpuct_base=0.0), Explore(noise=0.25, temperature=((0, 1.0),))
 SEARCH = FORMULA, Budget(12), EXPLORE
@@ -293,6 +294,44 @@ def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
     given = iter([99, 0, 0, 1])
     monkeypatch.setattr(Window, "count_new", lambda self, examples: next(given))
     assert run._play(1)["diversity"] > 0 and next(given, None) is None
+
+
+class Counting(Fixed):
+    """Counts the positions it is asked about."""
+
+    asked = 0
+
+    def evaluate(self, states, legal):
+        self.asked += len(states)
+        return super().evaluate(states, legal)
+
+
+@pytest.mark.parametrize("cache", [0, 100_000])
+@pytest.mark.parametrize("reuse", [False, True])
+def test_costs_are_counted(cache, reuse):
+    game = azlab.game("connect4")
+    net = Counting(game)
+    config = SelfPlayConfig(games=5, workers=1, cache=cache, reuse_tree=reuse)
+    worker = Worker(game, 5, net, FORMULA, Budget(20, cap=(0.5, 6)), EXPLORE, config)
+    parts = [worker.play(80, [1, part], Event()) for part in range(2)]
+    assert sum(part.computed for part in parts) == net.asked
+    for part in parts:
+        assert part.searches == part.moves and part.computed < part.evaluations
+        roots = part.evaluations - part.simulations
+        assert 5 <= roots < part.searches / 2 if reuse else roots == part.searches  # kept trees have been evaluated
+    if cache:  # the games share their openings
+        assert sum(part.computed for part in parts) < 0.8 * sum(part.evaluations for part in parts)
+
+
+@pytest.mark.parametrize("playouts", [1, 2])
+def test_an_evaluator_in_compiled_code_is_counted_too(playouts):
+    """Nothing is asked about the ends of games, and each position of a tree is asked about once."""
+    game = azlab.game("tictactoe")
+    search = Searcher(game, 3, PlayoutEvaluator(game, playouts), FORMULA, 60)
+    search.start(game.from_moves("a1 b1 a2 b2 c1").state.repeat(3))
+    search.run(np.array([60, 20, 40]))
+    nodes = [~search.tree.over[g, : search.tree.size[g]] for g in range(3)]
+    assert search.asked == sum(part.sum() for part in nodes) < 120 + 3 and search.roots == 3
 
 
 @pytest.mark.parametrize(
