@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # was seen to take ten times as long. Has an effect only if torch is not loaded yet.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["AzlabError", "IllegalMove", "__version__", "agent", "easy_game", "game", "oracle", "register"]
 
 

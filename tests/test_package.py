@@ -1,17 +1,24 @@
 """The wheel holds all that azlab needs, and works where no checkout is in sight."""
 
+import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import azlab
-from azlab import files
+from azlab import files, machine
 from azlab.errors import AzlabError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,6 +89,56 @@ def test_the_wheel_holds_every_file_of_the_library_of_data_and_of_reproductions(
     info = f"azlab-{azlab.__version__}.dist-info/"
     assert {name for name in names if not name.startswith(info)} == of_checkout()
     assert f"Version: {azlab.__version__}\n" in zipfile.ZipFile(wheel).read(f"{info}METADATA").decode()
+
+
+# Measured beside azlab where they are installed (`azlab bench`), and asked for by nothing else.
+PEERS = {"jax", "mctx", "onnxruntime", "pgx"}
+UNSEEN = {"scipy"}  # Numba imports it when a kernel multiplies matrices
+
+
+def imported() -> set[str]:
+    """The packages of others that azlab and the reproductions import."""
+    found = set()
+    for file in (file for folder in ("azlab", "reproductions") for file in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.split(".")[0])
+    return {name for name in found if name not in sys.stdlib_module_names and not name.startswith("azlab")}
+
+
+def brought(names: list[str]) -> set[str]:
+    """The packages that installing these brings, themselves among them."""
+    found: set[str] = set()
+    waiting = [Requirement(name) for name in names]
+    while waiting:
+        one = waiting.pop()
+        name = canonicalize_name(one.name)
+        if name in found or (one.marker and not one.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        if machine.installed_version(name):
+            waiting += map(Requirement, metadata.requires(name) or [])
+    return found
+
+
+def test_what_is_imported_is_asked_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [name for extra, names in project["optional-dependencies"].items() if extra != "dev" for name in names]
+    owners = metadata.packages_distributions()
+    needed = {canonicalize_name(owners.get(name, [name])[0]) for name in (imported() | UNSEEN) - PEERS}
+    asked = brought(project["dependencies"])
+    optional = brought(extras) - asked
+    assert needed - asked - optional == set()
+    assert needed & optional == {"bitbully", "bitbully-databases", "gymnasium", "open-spiel", "pettingzoo"}
+
+
+def test_changelog_and_citation_tell_the_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d.*)\] - (\d{4}-\d\d-\d\d)$", changes, re.MULTILINE)
+    assert released[0] == (azlab.__version__, cited["date-released"]) and cited["version"] == azlab.__version__
 
 
 def test_what_an_installed_azlab_finds_is_what_a_checkout_finds(unpacked, tmp_path):

@@ -210,6 +210,8 @@ class Worker:
         wanted |= {"played": (np.dtype(np.int64), (self.games,)), "is_new": (np.dtype(np.bool_), ())}
         if self.clock is not None:
             wanted["clock"] = self.clock.left.dtype, self.clock.left.shape
+            if kept.get("clock", self.clock.left).ndim == 1:  # version 0.2 had one clock for both
+                kept = kept | {"clock": np.stack([kept["clock"]] * 2, axis=1)}
         check_arrays(file, kept, wanted, optional=("is_new", "actions"))  # older versions did not write these
         played = kept["played"]
         if (played < 0).any() or (played > self.game.max_length).any() or played.sum() != len(kept["states"]):

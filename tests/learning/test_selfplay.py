@@ -164,6 +164,8 @@ def test_going_on_with_unfinished_games_is_never_having_stopped():
     one.play(40, [1], Event())
     kept = {name: array.copy() for name, array in one.unfinished().items()}
     assert kept["played"].any() and kept["clock"].shape == (6, 2) and len(np.unique(kept["clock"])) > 1
+    other.resume(kept | {"clock": kept["clock"][:, 0]})  # as version 0.2 wrote it, one for both players
+    assert other.clock.left.tolist() == [[left, left] for left in kept["clock"][:, 0]]
     other.resume(kept)
     for a, b in zip(one.play(40, [2], Event()).examples, other.play(40, [2], Event()).examples, strict=True):
         assert np.array_equal(a, b)
