@@ -163,15 +163,15 @@ class Searcher:
         if self.search.gumbel:
             self.noise[games] = self.rng.gumbel(size=prior.shape)
         elif self.explore is not None and self.explore.noise:
+            self.noise[games] = 0
             for k, g in enumerate(games):
                 moves = np.flatnonzero(legal[k])
-                self.noise[g] = 0
                 self.noise[g, moves] = self.rng.dirichlet(np.full(len(moves), self.explore.alpha(len(moves))))
-                self._mix_noise(g, self.explore.noise)
+            self._mix_noise(games, self.explore.noise)
 
-    def _mix_noise(self, g: int, share: float) -> None:
-        """Give the root of game `g` this share of its noise."""
-        self.tree.prior[g, 0] = (1 - share) * self.raw_prior[g] + share * self.noise[g]
+    def _mix_noise(self, games: np.ndarray, share: float) -> None:
+        """Give the roots of these games this share of their noise."""
+        self.tree.prior[games, 0] = (1 - share) * self.raw_prior[games] + share * self.noise[games]
 
     # --- simulations ------------------------------------------------------------------------------------------
 
@@ -193,8 +193,8 @@ class Searcher:
         """Less noise where nothing is learnt from a search."""
         explore = self.explore
         if explore is not None and explore.noise and explore.capped_noise != 1 and not self.search.gumbel:
-            for g in range(self.games):
-                self._mix_noise(g, explore.noise * (1 if self.is_full[g] else explore.capped_noise))
+            self._mix_noise(np.flatnonzero(self.is_full), explore.noise)
+            self._mix_noise(np.flatnonzero(~self.is_full), explore.noise * explore.capped_noise)
 
     def simulate(self, budgets: np.ndarray, active: np.ndarray) -> None:
         """Bring the games `active` to `budgets[g]` simulations each."""
@@ -257,8 +257,7 @@ class Searcher:
             if not is_finite:
                 raise AzlabError(NOT_FINITE)
             active = active[~self.is_decided(active, budgets)]
-        over = self.tree.over
-        self.asked += sum(int((~over[g, size : self.tree.size[g]]).sum()) for g, size in zip(grown, sizes, strict=True))
+        self.asked += trees.count_open(self.tree.over, self.tree.size, grown, sizes)
         self.seconds["search"] += time.perf_counter() - begin
 
     def is_decided(self, games: np.ndarray, budgets: np.ndarray) -> np.ndarray:
