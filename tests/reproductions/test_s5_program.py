@@ -57,8 +57,8 @@ def test_presets_draw_moves_up_to_ply_30(name):
 def test_the_presets_train_at_a_tiny_size(name, tmp_path):
     tiny = {
         "iterations": 2, "net.blocks": 1, "net.filters": 8, "net.stem": 8, "net.head": 2, "budget.simulations": 4,
-        "selfplay.games": 8, "selfplay.positions": 60, "evaluation.simulations": 2, "evaluation.positions": "", "evaluation.patience": 0,
-        "training.batch": 16,
+        "selfplay.games": 8, "selfplay.positions": 60, "evaluation.simulations": 2, "evaluation.positions": "",
+        "evaluation.patience": 0, "training.batch": 16,
     }  # fmt: skip
     run = AlphaZero.from_config(preset(name).changed(tiny), tmp_path)
     rows = run.train()
