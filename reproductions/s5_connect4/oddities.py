@@ -1,6 +1,6 @@
 """What the program of source S5 does beside its text, so that its effect can be measured.
 
-    replace(connect4_set(...), labels=losses_as_draws)      wrong labels in supervised training
+replace(connect4_set(...), labels=losses_as_draws)      wrong labels in supervised training
 """
 
 import numpy as np
