@@ -342,16 +342,6 @@ def _add_sweep(commands: argparse._SubParsersAction) -> None:
 
 
 def _sweep(args: argparse.Namespace) -> int:
-    if args.game:
-        from azlab.games.registry import load_game
-
-        for name in args.game:
-            load_game(name)
-    if args.net:
-        from azlab.nets.kinds import load_net
-
-        for name in args.net:
-            load_net(name)
     from azlab.learning import sweep_command
 
     return sweep_command.run(args)

@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from azlab.endings import STOPPED
+from azlab.games.registry import load_game
 from azlab.learning.progress import SweepProgress
 from azlab.learning.sweep import Sweep
 from azlab.learning.sweep_file import read
+from azlab.nets.kinds import load_net
 
 
 def run(args: argparse.Namespace) -> int:
     """Run or list the sweep of a file. Exit code 0 if all units asked for are done, 1 if one failed."""
+    for name in args.game or ():
+        load_game(name)
+    for name in args.net or ():
+        load_net(name)
     plan = read(args.file)
     folder = Path(args.out) if args.out else Path("runs") / Path(args.file).stem
     sweep = Sweep(plan.arms, plan.seeds, folder, games=args.game or (), nets=args.net or ())

@@ -22,11 +22,12 @@ LAYERS = (1024, 1024, 1024, 512)  # of the source's network
 BATCHES = (1, 4, 16, 32, 64, 128, 256)
 
 
-def speed(record: Recorder, *, games: int, simulations: int) -> None:
+def speed(record: Recorder, *, games: int, simulations: int, seconds: float) -> None:
     """Seconds of a game with the source's network, and evaluations a second against two bounds (S3, tables 5.1 and 5.2).
 
     games: self-play games that are timed
     simulations: a move
+    seconds: how long each rate is tried; the best counts, for other programs may be running
     """
     boxes = azlab.game("dots_and_boxes")
     net = dots_and_boxes_net(LAYERS, dropout=0.0)
@@ -50,10 +51,10 @@ def speed(record: Recorder, *, games: int, simulations: int) -> None:
     record.data("network in self-play", found.network_seconds / found.seconds)
 
     weights = sum(a * b for a, b in pairwise((28, *LAYERS, 29)))
-    record.data("bounds", {"weights": weights, **bounds(weights)})
+    record.data("bounds", {"weights": weights, **bounds(weights, seconds)})
     inputs = graded(boxes, "random", BATCHES[-1], record.seed).states["lines"].astype(np.float32)
     ways = {"azlab": evaluator, "TensorFlow": KerasEvaluator(net, boxes, "lines", fast="no")}
-    speeds = {name: [evaluations(one, inputs[:batch]) for batch in BATCHES] for name, one in ways.items()}
+    speeds = {name: [evaluations(one, inputs[:batch], seconds) for batch in BATCHES] for name, one in ways.items()}
     record.data("evaluations a second", {"batches": BATCHES, **speeds})
 
 
@@ -66,7 +67,7 @@ def _plain_game(boxes: Any, net: Any, simulations: int, report: Callable) -> flo
     return time.perf_counter() - begin
 
 
-def rate(call: Callable, amount: float, seconds: float = 0.15) -> float:
+def rate(call: Callable, amount: float, seconds: float) -> float:
     """The largest amount a second that `call` reached, tried for so long."""
     call()
     best, end = 0.0, time.perf_counter() + seconds
@@ -77,15 +78,15 @@ def rate(call: Callable, amount: float, seconds: float = 0.15) -> float:
     return best
 
 
-def evaluations(evaluator: Any, inputs: np.ndarray) -> float:
+def evaluations(evaluator: Any, inputs: np.ndarray, seconds: float) -> float:
     """Evaluations a second of a batch."""
-    return rate(lambda: evaluator.forward(inputs), len(inputs))
+    return rate(lambda: evaluator.forward(inputs), len(inputs), seconds)
 
 
-def bounds(weights: int) -> dict[str, float]:
+def bounds(weights: int, seconds: float) -> dict[str, float]:
     """How fast this machine multiplies large matrices, and reads an array of the weights' size."""
     square, tall = np.ones((1024, 1024), np.float32), np.ones((weights // 1024, 1024), np.float32)
     vector = tall[0].copy()
     with threadpool_limits(cores()):  # NumPy on all cores; the evaluator has switched that off, its threads share the batch
-        flops = rate(lambda: square @ square, 2 * 1024**3, 1.0)
-        return {"operations a second": flops, "bytes a second": rate(lambda: tall @ vector, 4 * weights)}
+        flops = rate(lambda: square @ square, 2 * 1024**3, seconds)
+        return {"operations a second": flops, "bytes a second": rate(lambda: tall @ vector, 4 * weights, seconds)}

@@ -26,7 +26,7 @@ TOY = {
     "lesson": {"seeds": 1, "iterations": 1, "positions": 64, "layers": [8], "simulations": 2, "test_positions": 8},
     "beyond": {"test_positions": 8, "games": 2, "uct": 10},
     "boards": {"iterations": [1, 1], "positions": 64, "simulations": 2, "games": 2, "uct": 10, "minimax": [1, 8]},
-    "speed": {"games": 1, "simulations": 2},
+    "speed": {"games": 1, "simulations": 2, "seconds": 0.01},
 }  # fmt: skip
 
 
