@@ -103,7 +103,7 @@ def machine_lines(problems: list[str], hints: list[str]) -> list[str]:
             hints.append(f"Only {free:.1f} GiB of disk are free here: training runs and data sets need more room.")
     return [
         f"Python   {python} ({sys.executable})",
-        f"System   {platform.platform()}",
+        f"System   {platform.system()} {platform.release()} {platform.machine()}",
         f"Cores    {cores()}",
         f"Memory   {memory()}",
         f"Disk     {disk}",

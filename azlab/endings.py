@@ -69,6 +69,8 @@ def _sentence(error: Exception) -> tuple[str, int]:
         return str(error), 2
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask for less at a time, or close other programs.", 2
+    if isinstance(error, FileNotFoundError | SystemError) and not _has_working_folder():  # Python 3.13.0 has the latter for it
+        return "The working folder no longer exists: change to another one and try again.", 2
     if isinstance(error, OSError):
         return _sentence_of_system(error), 2
     message = " ".join(str(error).split())[:300]
@@ -84,8 +86,6 @@ def _sentence_of_system(error: OSError) -> str:
         return f"The disk is full, or your share of it{_of_file(error)}: make room and try again."
     if isinstance(error, PermissionError):
         return f"There is no permission for this{_of_file(error)}: choose another place, or have the permission changed."
-    if isinstance(error, FileNotFoundError) and not _has_working_folder():
-        return "The working folder no longer exists: change to another one and try again."
     return f"The system says{_of_file(error)}: {reason}."
 
 

@@ -4,6 +4,7 @@ random input; `odd_word`, one."""
 import importlib
 import os
 import random
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -15,6 +16,10 @@ from azlab import doctor, machine
 from azlab.files import reproductions
 
 reproductions()  # so that tests can import from azlab_reproductions in any checkout
+
+# A shell starts background jobs with Ctrl-C switched off, and children inherit that; some tests press it in theirs.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples on every machine, and no time limit: the first example may compile a kernel.
 hypothesis.settings.register_profile("azlab", derandomize=True, deadline=None)

@@ -79,7 +79,8 @@ from azlab.cli import main
 os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])
 print(main(["doctor"]), main(["match", "tictactoe", "random", "random", "--games", "2", "--save", "x"]))
 """
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "gone")], capture_output=True, text=True)
+    # -P: the folder is not among those that Python looks for modules in, as for the installed command
+    done = subprocess.run([sys.executable, "-P", "-c", code, str(tmp_path / "gone")], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.splitlines()[-1] in ("0 2", "1 2"), done.stderr
     assert "The working folder cannot be used (No such file or directory): change to another one." in done.stdout
     assert done.stderr.splitlines()[-1] == "The working folder no longer exists: change to another one and try again."

@@ -22,7 +22,7 @@ for place, names in ((os, "chown geteuid getuid killpg sched_getaffinity sched_s
         delattr(place, name)
 locked = []
 sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=lambda handle, mode, length: locked.append(length))
-import azlab, azlab.machine
+import azlab, azlab.files, azlab.machine
 azlab.machine.IS_WINDOWS = True
 """
 IMPORT_ALL = """
@@ -37,6 +37,8 @@ assert cli.main(["train", "tictactoe", "iterations=1", "selfplay.positions=200",
 assert locked == [1], locked
 assert cli.main(["match", "tictactoe", f"az:{folder},simulations=4", "random", "--games", "4"]) == 0
 assert cli.main(["doctor"]) == 0
+for text in ("old", "new"):
+    azlab.files.write_aside(azlab.files.Path(folder) / "text", lambda aside: aside.write_text(text))
 assert azlab.game("connect4").start().play("4").svg.startswith("<svg")
 from azlab.games import kernel
 assert kernel.CACHE_WORKS

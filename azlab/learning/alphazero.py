@@ -28,7 +28,7 @@ from azlab.errors import AzlabError
 from azlab.files import load_arrays
 from azlab.games.game import Game
 from azlab.learning.config import AlphaZeroConfig
-from azlab.learning.evaluation import Graded, graded, network_accuracy, search_accuracy
+from azlab.learning.evaluation import Graded, graded, network_accuracy, sample, search_accuracy
 from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
 from azlab.learning.made_of import check_same, described, with_objects
 from azlab.learning.parts import Parts, complete, parts_of
@@ -140,7 +140,7 @@ class AlphaZero:
             self.folder.go_back(self.folder.iteration())
             self.resume()
             self._prepare_evaluation()
-            while self.iteration < self.config.iterations and not self._is_time_up():
+            while self.iteration < self.config.iterations and not self._is_time_up() and not self._is_flat():
                 self._iterate(self.iteration + 1)
         return self.metrics
 
@@ -188,21 +188,30 @@ class AlphaZero:
         spent = sum(row["seconds"] for row in self.metrics) + more
         return 0 < self.config.hours * 3600 <= spent
 
+    def _is_flat(self) -> bool:
+        """Whether the last `patience` tests of the search were no better than the best before them."""
+        patience = self.config.evaluation.patience
+        tests = [row["mcts_accuracy"] for row in self.metrics if "mcts_accuracy" in row]
+        return 0 < patience < len(tests) and max(tests[-patience:]) <= max(tests[:-patience])
+
     def _iterate(self, iteration: int) -> None:
         """One iteration, which counts once its checkpoint is written."""
         begin, cpu = time.perf_counter(), time.process_time()
         row: dict[str, Any] = {"iteration": iteration}
         self._is_between = False
         row |= self._play(iteration)
-        played = time.perf_counter()
+        played, played_cpu = time.perf_counter(), time.process_time()
         row |= self._learn(iteration)
         row["play_seconds"], row["train_seconds"] = played - begin, time.perf_counter() - played
+        row["play_cpu_seconds"], row["train_cpu_seconds"] = played_cpu - cpu, time.process_time() - played_cpu
         self.learner.save(self.folder.net_file(iteration, self.learner.suffix), self._optimiser_aside())
         if self.config.gate.score:
             row |= self._gate(iteration)
         before = time.perf_counter()
         last = iteration == self.config.iterations or self._is_time_up(before - begin)
-        if iteration % self.config.evaluation.every == 0 or last:
+        if self._test is not None and (iteration % self.config.evaluation.network_every == 0 or last):
+            row |= network_accuracy(self.evaluators[0], self._test)
+        if iteration % self.config.evaluation.search_every == 0 or last:
             row |= self._evaluate(iteration)
         row["evaluation_seconds"] = time.perf_counter() - before
         row["seconds"] = time.perf_counter() - begin
@@ -238,10 +247,10 @@ class AlphaZero:
         while counted < config.positions:
             report = counter(self.progress, "playing", config.positions, counted)
             part = self.selfplay.play(config.positions - counted, [*self._seed(iteration, PLAY), rounds], report)
-            new = self.window.add(part.examples)
-            found, fresh, rounds = together(self.game, [found, part]), fresh + new, rounds + 1
-            counted += new if config.count_new else part.examples.size
-            if config.count_new and 100 * (fresh + 1) < found.examples.size:
+            counted += self.window.count_new(part.examples) if config.count_new else part.examples.size
+            fresh += self.window.add(part.examples)
+            found, rounds = together(self.game, [found, part]), rounds + 1
+            if config.count_new and 100 * (counted + 1) < found.examples.size:
                 raise AzlabError("Fewer than 1 in 100 positions played are new: this game is explored. Set count_new = false.")
         self.folder.save_games(iteration, found.examples)
         return _facts_of_play(found, fresh)
@@ -302,11 +311,11 @@ class AlphaZero:
         return {"accepted": bool(accepted), "gate_score": score, "gate_against": best}
 
     def _evaluate(self, iteration: int) -> dict[str, Any]:
-        """Accuracy on graded positions, and matches against fixed agents and earlier versions, from which Elo is fitted."""
+        """The search on graded positions, and matches against fixed agents and earlier versions, from which Elo is fitted."""
         config = self.config.evaluation
         row: dict[str, Any] = {}
         if self._test is not None:
-            row |= self._accuracy(self._test)
+            row |= self._search_accuracy(sample(self._test, config.count, self.config.seed))
         seed = 1000 * self.config.seed + iteration
         me = self._player(self.evaluators[0], f"version {iteration}", seed)
         opponents = self._opponents(seed)
@@ -337,13 +346,13 @@ class AlphaZero:
         config = self.config.evaluation
         if config.positions and self._test is None:
             self.progress("grading positions", 0, 1)
-            self._test = graded(self.game, config.positions, config.count, self.config.seed)
+            count = config.count if config.positions == "random" else 0
+            self._test = graded(self.game, config.positions, count, self.config.seed)
 
-    def _accuracy(self, test: Graded) -> dict[str, float]:
-        known = network_accuracy(self.evaluators[0], test)
+    def _search_accuracy(self, test: Graded) -> dict[str, float]:
         report = counter(self.progress, "testing", len(test.states))
         settings = self.config.test_search, self.config.evaluation.simulations, 0, report, self.parts.test_searcher
-        return known | search_accuracy(self.evaluators, test, *settings)
+        return search_accuracy(self.evaluators, test, *settings)
 
     def _elo(self, name: str) -> float | None:
         """The player's Elo from all matches so far; the first version, or the first opponent, stands at 0."""
@@ -369,6 +378,9 @@ def _facts_of_play(found: Collected, fresh: int) -> dict[str, Any]:
         "first_wins": found.wins[0] / max(1, found.games),
         "draws": found.wins[1] / max(1, found.games),
         "diversity": fresh / max(1, found.examples.size),
+        "searches": found.searches,
         "simulations": found.simulations,
+        "evaluations": found.evaluations,
+        "computed": found.computed,
         "network_share": found.network_seconds / max(1e-9, found.seconds),
     }

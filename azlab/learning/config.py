@@ -30,7 +30,7 @@ class TrainingConfig:
     window: Points = ((1, 2_000_000),)
     # examples kept, by iteration, growing in straight lines, as in ((5, 500_000), (12, 2_000_000))
     merge: float = 0.0
-    # weight of a repeated position's new targets; 0 keeps every repetition as an example
+    # weight of a repeated position's new targets, which also make it young again; 0 keeps every repetition as an example
     rate: Points = ((1, 0.02),)
     # learning rate by iteration, in steps
     rate_cycle: Points = ()
@@ -80,12 +80,16 @@ class GateConfig:
 class EvaluationConfig:
     """What is measured after an iteration."""
 
-    every: int = 1
-    # iterations between two evaluations; the last one is always evaluated
+    network_every: int = 1
+    # iterations between two tests of the network alone, on all graded positions; the last iteration is always tested
+    search_every: int = 1
+    # iterations between two tests of the search, with the matches; the last iteration is always tested
     positions: str = ""
     # "reachable", "random", or a data set of graded positions such as "connect4/hard_test.txt.gz"; "" tests on none
     count: int = 1000
-    # positions tested; 0 for all
+    # positions on which the search is tested, 0 for all; of "random" ones there are no more
+    patience: int = 0
+    # stop after so many tests of the search in a row without a better one (S5: 10); 0 goes on
     simulations: int = 100
     # a move in tests and matches, by [test_search]; also of the trained player
     opponents: tuple[str, ...] = ()
@@ -96,8 +100,11 @@ class EvaluationConfig:
     # of each match
 
     def __post_init__(self) -> None:
-        for name, low in (("every", 1), ("count", 0), ("simulations", 1), ("earlier", 0), ("games", 2)):
+        least = {"network_every": 1, "search_every": 1, "count": 0, "patience": 0, "simulations": 1, "earlier": 0, "games": 2}
+        for name, low in least.items():
             whole_number(name, getattr(self, name), low, 10**7)
+        if self.patience and not self.positions:
+            raise AzlabError("Patience waits for a better result on graded positions: name some, `positions`.")
         _check_even("The games of a match", self.games)
         if not isinstance(self.opponents, tuple | list) or not all(isinstance(name, str) for name in self.opponents):
             raise AzlabError(f'opponents is a list of agents, such as ["random", "uct:1000"], not {self.opponents!r}.')

@@ -41,18 +41,19 @@ def graded(game: Game, source: str, count: int = 0, seed: int = 0) -> Graded:
 
     `count` takes so many of them (0: all; "random" needs a number).
     """
-    rng = np.random.default_rng(seed)
     if source == "random":
         if count < 1:
             raise AzlabError("Say how many random positions to test on.")
-        found = graded_by_oracle(game, _random_states(game, count, rng))
-    elif source == "reachable":
-        found = graded_by_oracle(game, _reachable_states(game))
-    else:
-        found = _from_data(game, source)
-    if 0 < count < len(found.states):
-        found = found.take(np.sort(rng.permutation(len(found.states))[:count]))
-    return found
+        return graded_by_oracle(game, _random_states(game, count, np.random.default_rng(seed)))
+    found = graded_by_oracle(game, _reachable_states(game)) if source == "reachable" else _from_data(game, source)
+    return sample(found, count, seed)
+
+
+def sample(test: Graded, count: int, seed: int = 0) -> Graded:
+    """`count` of the positions, in their order; 0 for all."""
+    if not 0 < count < len(test.states):
+        return test
+    return test.take(np.sort(np.random.default_rng(seed).permutation(len(test.states))[:count]))
 
 
 def graded_by_oracle(game: Game, states: np.ndarray) -> Graded:

@@ -60,7 +60,6 @@ class Learner(Protocol):
     net: Any
     suffix: str  # of the file of weights
     has_value: bool  # whether the network also predicts results
-    momentum: float | None  # of SGD, where it is fixed when the learner is made; None where each step may take another
 
     def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
         """Learn from one batch; return the losses by name, before the step."""
@@ -89,6 +88,13 @@ class Learner(Protocol):
     def load(self, weights: Path, optimiser: Path | None = None) -> None:
         """Take over what `save` wrote; without `optimiser` only the weights."""
         ...
+
+
+@runtime_checkable
+class FixesMomentum(Protocol):
+    """A learner whose momentum is fixed when it is made; a step of the others may take any."""
+
+    momentum: float
 
 
 def turned(game: Game, examples: Examples, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,7 +145,6 @@ class TorchLearner:
     """
 
     suffix = ".safetensors"
-    momentum: float | None = None
 
     def __init__(
         self, game: Game, net: Any, config: LossConfig, device: str = "auto", encoding: str | Encoding | None = None
@@ -317,8 +322,7 @@ class KerasLearner:
         self.game, self.config, self.net = game, config, model
         self.encoding = keras_encoding(model, game, encoding)
         self.form, self.logits = keras_form(model, game, self.encoding, logits)
-        self.momentum: float | None = momentum
-        self._told = logits
+        self.momentum, self._told = momentum, logits
         self.has_value = self.form.results > 0
         self._outputs = self.encoding.outputs(game, self.form.policies)
         is_adam = config.optimiser == "adam"

@@ -1,4 +1,7 @@
-"""Configs of runs and players made before `[search]` became `[search]`, `[explore]` and `[budget]`, read as they were meant."""
+"""Configs of runs and players made by older versions, read as they were meant.
+
+`[search]` has become `[search]`, `[explore]` and `[budget]`; `evaluation.every` is `network_every` and `search_every`.
+"""
 
 from typing import Any
 
@@ -22,7 +25,11 @@ OLD |= EXPLORE.keys() | DROPPED["search"].keys() | PROGRAM["search"].keys()
 
 
 def renewed(config: dict[str, Any], where: str) -> dict[str, Any]:
-    """The tables of a TOML config with today's names; one that has them already is returned as it is."""
+    """The tables of a TOML config with today's names."""
+    evaluation = config.get("evaluation")
+    if isinstance(evaluation, dict) and "every" in evaluation:
+        rest = {name: value for name, value in evaluation.items() if name != "every"}
+        config = config | {"evaluation": {"network_every": evaluation["every"], "search_every": evaluation["every"]} | rest}
     if {"explore", "budget"} & config.keys():
         return config
     sections = {name: dict(part) if isinstance(part, dict) else part for name, part in config.items()}

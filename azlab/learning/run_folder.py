@@ -37,7 +37,7 @@ from azlab.learning.window import Examples
 from azlab.machine import IS_WINDOWS
 
 NO_PARTS = Parts()
-MAY_CHANGE = {"iterations", "hours"}  # a run may be made longer
+MAY_CHANGE = {"iterations", "hours", "evaluation.patience"}  # a run may be made longer
 NEEDED = ("seconds", "total_seconds", "cpu_seconds", "play_seconds", "moves")  # metrics that every iteration has
 BRING_BACK = "Bring back a copy of the file; if there is none, begin a new run in another folder."
 SEAL = "# sha256 {}: of the lines below; take this line out if you change them by hand\n"

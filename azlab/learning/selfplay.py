@@ -42,7 +42,7 @@ class SelfPlayConfig:
     positions: int = 10_000
     # examples collected for an iteration
     count_new: bool = False
-    # count only positions never seen before in this training; goes with merged duplicates
+    # count only positions that are not in the window; goes with merged duplicates
     random_plies: int = 0
     # up to so many random moves open each game; their positions are not learnt
     search_value: float = 0.0
@@ -83,6 +83,9 @@ class Collected(NamedTuple):
     simulations: int
     seconds: float  # summed over workers
     network_seconds: float  # of those, inside the evaluator
+    searches: int = 0
+    evaluations: int = 0  # asked for: simulations and roots; a simulation that meets the end of the game counts too
+    computed: int = 0  # of those, by the evaluator: neither remembered nor the end of a game
 
 
 class Worker:
@@ -119,11 +122,11 @@ class Worker:
         parts: list[Examples] = []
         found, moves, lengths, simulations = 0, 0, 0, 0
         wins = [0, 0, 0]
-        while found < positions and not stop.is_set():
-            searcher.run(None if clock is None else clock.budgets(self.budget.simulations))
+        while not stop.is_set():
+            searcher.run(None if clock is None else clock.budgets(self.budget.simulations, self.states["to_move"]))
             simulations += int(searcher.done.sum())
             if clock is not None:
-                clock.spend(searcher.done)
+                clock.spend(searcher.done, self.states["to_move"])
             actions, over = self._move(searcher)
             moves += self.games
             before = found
@@ -135,13 +138,16 @@ class Worker:
             self._open(over, rng)
             if clock is not None:
                 clock.reset(over)
-            self._go_on(searcher, actions, over)
             if report is not None and found > before:
                 report(found - before)
+            if found >= positions:
+                break
+            self._go_on(searcher, actions, over)
         seconds = time.perf_counter() - begin
+        computed = getattr(searcher.evaluator, "misses", searcher.asked) if self.config.cache else searcher.asked
         return Collected(
             joined(self.game, parts), sum(wins), moves, lengths, (wins[0], wins[1], wins[2]), simulations, seconds,
-            searcher.seconds["evaluator"],
+            searcher.seconds["evaluator"], moves, simulations + searcher.roots, computed,
         )  # fmt: skip
 
     def _searcher(self, seed: int) -> Searcher:
@@ -204,6 +210,8 @@ class Worker:
         wanted |= {"played": (np.dtype(np.int64), (self.games,)), "is_new": (np.dtype(np.bool_), ())}
         if self.clock is not None:
             wanted["clock"] = self.clock.left.dtype, self.clock.left.shape
+            if kept.get("clock", self.clock.left).ndim == 1:  # version 0.2 had one clock for both
+                kept = kept | {"clock": np.stack([kept["clock"]] * 2, axis=1)}
         check_arrays(file, kept, wanted, optional=("is_new", "actions"))  # older versions did not write these
         played = kept["played"]
         if (played < 0).any() or (played > self.game.max_length).any() or played.sum() != len(kept["states"]):

@@ -23,7 +23,7 @@ import numpy as np
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.learning.alphazero import Progress, silent
 from azlab.learning.evaluation import UNKNOWN, accuracy_of
-from azlab.learning.learner import Learner
+from azlab.learning.learner import FixesMomentum, Learner
 from azlab.learning.position_sets import PositionSet, SplitSets
 from azlab.learning.schedules import Points, check_points, stepped
 from azlab.search.evaluators import refresh
@@ -191,7 +191,7 @@ class _Training:
                 raise AzlabError(f"There are no positions {what}.")
         if any(part.game.name != learner.game.name or part.game.dtype != learner.game.dtype for part in sets):
             raise AzlabError(f"The learner plays {learner.game!r}, the positions are of {sets.train.game!r}.")
-        if learner.momentum not in (None, config.momentum):
+        if isinstance(learner, FixesMomentum) and learner.momentum != config.momentum:
             raise AzlabError(
                 f"The learner was made with momentum {learner.momentum}, the config says {config.momentum}; give both the same."
             )

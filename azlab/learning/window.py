@@ -1,7 +1,7 @@
 """What self-play teaches: examples, and the window of examples a training draws from.
 
 The window forgets the oldest positions first. With `merge`, a position that is in it already is not added again: its targets move
-towards the new ones (S5 section 3.6.1).
+towards the new ones (S5 section 3.6.1), and it counts as new again, so that openings, which every game repeats, never leave.
 """
 
 from typing import NamedTuple
@@ -62,7 +62,7 @@ def fingerprints(states: np.ndarray) -> np.ndarray:
 
 
 class Window:
-    """The window. `examples()` are those in it, the oldest first."""
+    """The window. `examples()` are those in it, in the order in which their positions first came."""
 
     def __init__(self, game: Game, merge: float = 0.0) -> None:
         if not 0 <= merge <= 1:
@@ -71,8 +71,9 @@ class Window:
         self._store = no_examples(game, 1024)
         self._first, self._end = 0, 0  # the window is rows first..end of the store
         self._seen = np.zeros(0, np.uint64)  # fingerprints of all positions ever added, sorted
-        self._rows: dict[int, int] = {}  # with `merge`: row of each fingerprint, counted from the first position ever stored
-        self._dropped = 0  # rows cut off the front of the store so far
+        self._rows: dict[int, int] = {}  # with `merge`: row of each fingerprint
+        self._last = np.zeros(1024, np.int64)  # with `merge`: when each row last came, counted in examples
+        self._added = 0  # examples so far
 
     def __len__(self) -> int:
         return self._end - self._first
@@ -81,50 +82,66 @@ class Window:
         """All examples of the window; not to be written to."""
         return self._store.take(slice(self._first, self._end))
 
+    def count_new(self, examples: Examples) -> int:
+        """How many different positions of `examples` are not in the window."""
+        marks = np.unique(fingerprints(examples.states))
+        if self.merge:
+            return sum(mark not in self._rows for mark in marks.tolist())
+        return len(np.setdiff1d(marks, fingerprints(self.examples().states)))
+
     def add(self, examples: Examples) -> int:
         """Take in examples; return how many of them were positions never seen before."""
         marks = fingerprints(examples.states)
         fresh = np.setdiff1d(marks, self._seen)
         self._seen = np.union1d(self._seen, fresh)
         if self.merge:
-            examples = self._merged(examples, marks)
+            self._merge(examples, marks)
+        else:
+            self._append(examples)
+        self._added += examples.size
+        return len(fresh)
+
+    def _append(self, examples: Examples) -> None:
         self._make_room(examples.size)
         for part, new in zip(self._store, examples, strict=True):
             part[self._end : self._end + examples.size] = new
         self._end += examples.size
-        return len(fresh)
 
-    def _merged(self, examples: Examples, marks: np.ndarray) -> Examples:
-        """Fold known positions into the window; return the others."""
-        examples = Examples(*(part.copy() for part in examples))
-        weight, new = np.float32(self.merge), []
-        pending: dict[int, int] = {}  # fingerprint: row of `examples`, for those that repeat within it
+    def _merge(self, examples: Examples, marks: np.ndarray) -> None:
+        """Append the positions that are new to the window, then fold the repetitions into it, one after another."""
+        known, end = self._rows, self._end
+        new: list[int] = []
+        repeated: list[int] = []
         for k, mark in enumerate(marks.tolist()):
-            if mark in self._rows:
-                store, row = self._store, self._rows[mark] - self._dropped
-            elif mark in pending:
-                store, row = examples, pending[mark]
+            if mark in known:
+                repeated.append(k)
             else:
-                pending[mark] = k
+                known[mark] = end + len(new)
                 new.append(k)
-                continue
+        self._append(examples.take(np.array(new, np.int64)))
+        self._last[end : self._end] = self._added + np.array(new, np.int64)
+        weight, store = np.float32(self.merge), self._store
+        for k in repeated:
+            row = known[int(marks[k])]
+            self._last[row] = self._added + k
             for part in ("policy", "result", "reply"):
                 old, now = getattr(store, part), getattr(examples, part)
                 if part != "reply" or now[k].any():
                     old[row] = old[row] * (1 - weight) + now[k] * weight if part != "reply" or old[row].any() else now[k]
-        for place, k in enumerate(new):
-            self._rows[int(marks[k])] = self._dropped + self._end + place
-        return examples.take(np.array(new, np.int64))
 
     def trim(self, size: int) -> None:
         """Forget the oldest positions beyond `size`."""
         surplus = len(self) - size
         if surplus <= 0:
             return
-        if self.merge:
-            for mark in fingerprints(self._store.states[self._first : self._first + surplus]).tolist():
-                del self._rows[mark]
-        self._first += surplus
+        if not self.merge:
+            self._first += surplus
+            return
+        kept = np.sort(np.argsort(self._last[: self._end])[surplus:])
+        for part in (*self._store, self._last):
+            part[:size] = part[kept]
+        self._end = size
+        self._rows = {mark: row for row, mark in enumerate(fingerprints(self.examples().states).tolist())}
 
     def _make_room(self, count: int) -> None:
         if self._end + count <= self._store.size:
@@ -133,5 +150,5 @@ class Window:
         store = no_examples(self.game, max(2 * kept, kept + count, 1024))
         for part, old in zip(store, self._store, strict=True):
             part[:kept] = old[self._first : self._end]
-        self._dropped += self._first
+        self._last = np.concatenate([self._last[self._first : self._end], np.zeros(store.size - kept, np.int64)])
         self._store, self._first, self._end = store, 0, kept

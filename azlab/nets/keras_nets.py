@@ -32,16 +32,16 @@ def load_keras() -> ModuleType:
 
 
 def choose_backend() -> None:
-    """What has to be said before Keras is first imported, by whomever."""
+    """What has to be said and loaded before Keras is first imported, by whomever."""
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no lines on instruction sets in a notebook
+    if "tensorflow" not in sys.modules and importlib.util.find_spec("triton"):
+        importlib.import_module("triton")  # comes with torch for GPUs; loaded after TensorFlow it ends the process
 
 
 @functools.cache
 def _load_quietly() -> None:
     with _quiet():
-        if importlib.util.find_spec("triton"):  # comes with torch for GPUs; loaded after TensorFlow it ends the process
-            importlib.import_module("triton")
         import keras  # noqa: F401
         import tensorflow as tf
 

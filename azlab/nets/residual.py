@@ -162,6 +162,15 @@ def residual_net(game: Game, **sizes: Any) -> ResidualNet:
     return ResidualNet(ResidualConfig.for_game(game, **sizes))
 
 
+def count_multiplications(config: ResidualConfig) -> int:
+    """Multiplications, each with its addition, for one position, in convolutions and fully connected layers."""
+    board, filters = config.rows * config.cols, config.filters
+    adapter = config.stem * filters if config.stem != filters else 0
+    block = board * 2 * 9 * filters**2 + 2 * filters * config.squeeze
+    heads = 2 * board * 9 * filters * config.head + config.head * board * (config.actions * (2 if config.reply else 1) + 3)
+    return board * (9 * config.channels * config.stem + adapter) + config.blocks * block + heads
+
+
 def count_parameters(net: nn.Module) -> int:
     """How many numbers are trained."""
     return sum(parameter.numel() for parameter in net.parameters())

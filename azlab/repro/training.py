@@ -20,8 +20,9 @@ SOURCE, PROFILE = "azlab", "laptop"  # what results of trainings have in the pla
 # What is kept of an iteration, with the digits that mean something.
 KEPT = {
     "iteration": 0, "total_seconds": 1, "cpu_seconds": 1, "play_seconds": 1, "train_seconds": 1, "evaluation_seconds": 1,
-    "moves": 0, "games": 0, "game_length": 1, "diversity": 4, "simulations": 0, "window": 0, "loss": 4, "policy_loss": 4,
-    "value_loss": 4, "network_accuracy": 4, "result_accuracy": 4, "mcts_accuracy": 4, "holding_accuracy": 4, "mean_loss": 4,
+    "play_cpu_seconds": 1, "train_cpu_seconds": 1, "moves": 0, "games": 0, "game_length": 1, "diversity": 4, "searches": 0,
+    "simulations": 0, "evaluations": 0, "computed": 0, "window": 0, "loss": 4, "policy_loss": 4, "value_loss": 4,
+    "network_accuracy": 4, "result_accuracy": 4, "mcts_accuracy": 4, "holding_accuracy": 4, "mean_loss": 4,
     "elo": 0, "gate_score": 3, "accepted": 0,
 }  # fmt: skip
 

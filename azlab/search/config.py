@@ -55,9 +55,11 @@ class Explore:
     # (from ply, temperature): moves are drawn by visits ** (1 / temperature); 0 takes the most visited
     forced_playouts: float = 0.0
     # a root move visited at all gets at least sqrt(k * P * N) visits (KataGo: k = 2); targets are then pruned
+    capped_noise: float = 1.0
+    # searches that a playout cap makes small have this share of the noise (KataGo: 0, since nothing is learnt from them)
 
     def __post_init__(self) -> None:
-        _numbers(self, ("noise",), high=1)
+        _numbers(self, ("noise", "capped_noise"), high=1)
         _numbers(self, ("noise_alpha", "noise_alpha_base", "forced_playouts"))
         if self.noise and self.noise_alpha <= 0 and self.noise_alpha_base <= 0:
             raise AzlabError("Root noise needs a positive noise_alpha or noise_alpha_base.")
@@ -90,7 +92,7 @@ class Budget:
     gain: tuple[float, ...] = ()
     # (bits, simulations): a search goes on only while so many simulations more change its visits by more bits of KL divergence
     clock: tuple[int, ...] = ()
-    # (start, per turn): in self-play a budget for a whole game, as a chess clock is one of time; it needs `gain` to save any
+    # (start, per turn): in self-play each player's budget for a whole game, as a chess clock is one of time; it needs `gain`
 
     def __post_init__(self) -> None:
         whole_number("simulations", self.simulations, 1, 10**9)

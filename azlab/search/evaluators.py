@@ -154,6 +154,11 @@ class RestEvaluator:
         """The same, remembering so many positions."""
         return RestEvaluator(CachedEvaluator(self.evaluator, capacity), self.game)
 
+    @property
+    def misses(self) -> int:
+        """Positions that a memory around the evaluator did not know."""
+        return self.evaluator.misses
+
     def refresh(self) -> None:
         """Take over the net's present weights."""
         refresh(self.evaluator)

@@ -66,7 +66,8 @@ class Searcher:
     leaves: taken from one tree before an evaluation; more than 1 uses virtual losses and suits a single position
     reuse_tree: keep the part of the tree below the move played
 
-    `done` [G] counts the simulations of the current move, `seconds` where the time went.
+    `done` [G] counts the simulations of the current move, `seconds` where the time went, `asked` the positions that the evaluator
+    was asked about, and `roots` those of them that were roots.
     """
 
     kernels = Kernels()
@@ -102,6 +103,7 @@ class Searcher:
         self.noise = np.zeros((games, game.num_actions), np.float64)
         self.is_full = np.ones(games, np.bool_)
         self.seconds = {"search": 0.0, "evaluator": 0.0}
+        self.roots = self.asked = 0
         self._schedule = np.zeros((games, 1), np.int64)
         self._offsets = trees.offsets(game)
         rows = games * leaves
@@ -129,6 +131,7 @@ class Searcher:
         states = np.ascontiguousarray(states)
         trees.set_roots(self.tree, games, states.view(np.uint8).reshape(len(states), -1), self._offsets)
         self._evaluate(states, games, np.zeros(len(games), np.int64), np.arange(len(games)), leaves=1)
+        self.roots += len(games)
         self.prepare(games)
 
     def advance(self, actions: np.ndarray, games: np.ndarray | None = None) -> None:
@@ -160,11 +163,15 @@ class Searcher:
         if self.search.gumbel:
             self.noise[games] = self.rng.gumbel(size=prior.shape)
         elif self.explore is not None and self.explore.noise:
-            share = self.explore.noise
+            self.noise[games] = 0
             for k, g in enumerate(games):
                 moves = np.flatnonzero(legal[k])
-                drawn = self.rng.dirichlet(np.full(len(moves), self.explore.alpha(len(moves))))
-                self.tree.prior[g, 0, moves] = (1 - share) * prior[k, moves] + share * drawn
+                self.noise[g, moves] = self.rng.dirichlet(np.full(len(moves), self.explore.alpha(len(moves))))
+            self._mix_noise(games, self.explore.noise)
+
+    def _mix_noise(self, games: np.ndarray, share: float) -> None:
+        """Give the roots of these games this share of their noise."""
+        self.tree.prior[games, 0] = (1 - share) * self.raw_prior[games] + share * self.noise[games]
 
     # --- simulations ------------------------------------------------------------------------------------------
 
@@ -175,11 +182,19 @@ class Searcher:
         """
         if budget is None:
             budgets, self.is_full = draw_budgets(self.budget, self.games, self.rng, self.explore is not None)
+            self._calm_small_searches()
         else:
             budgets, self.is_full = np.full(self.games, budget, np.int64), np.ones(self.games, np.bool_)
         if budgets.max() > self.budget.simulations:
             raise AzlabError(f"The trees have room for {self.budget.simulations} simulations, not {budgets.max()}.")
         self.simulate(budgets, np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64))
+
+    def _calm_small_searches(self) -> None:
+        """Less noise where nothing is learnt from a search."""
+        explore = self.explore
+        if explore is not None and explore.noise and explore.capped_noise != 1 and not self.search.gumbel:
+            self._mix_noise(np.flatnonzero(self.is_full), explore.noise)
+            self._mix_noise(np.flatnonzero(~self.is_full), explore.noise * explore.capped_noise)
 
     def simulate(self, budgets: np.ndarray, active: np.ndarray) -> None:
         """Bring the games `active` to `budgets[g]` simulations each."""
@@ -224,7 +239,7 @@ class Searcher:
 
     def _run_natively(self, budgets: np.ndarray, active: np.ndarray, evaluator: Native) -> None:
         """As `_run_to`, for an evaluator that is a kernel: whole rounds in compiled code, with pauses for Ctrl-C."""
-        begin = time.perf_counter()
+        begin, grown, sizes = time.perf_counter(), active, self.tree.size[active]
         kernels, rows, actions = self.game.kernels, len(self._leaf_game), self.game.num_actions
         rules = {"play": kernels.play, "legal_moves": kernels.legal, "lead": kernels.lead or no_lead}
         loop = specialise(_native_rounds, **rules, **self.kernels._asdict(), evaluate=evaluator.native)
@@ -242,6 +257,7 @@ class Searcher:
             if not is_finite:
                 raise AzlabError(NOT_FINITE)
             active = active[~self.is_decided(active, budgets)]
+        self.asked += trees.count_open(self.tree.over, self.tree.size, grown, sizes)
         self.seconds["search"] += time.perf_counter() - begin
 
     def is_decided(self, games: np.ndarray, budgets: np.ndarray) -> np.ndarray:
@@ -257,6 +273,7 @@ class Searcher:
         middle = time.perf_counter()
         parts = self.evaluator.evaluate(asked, legal)
         end = time.perf_counter()
+        self.asked += len(rows)
         priors, values, draws = checked(parts, len(rows), self.game.num_actions)
         if not self.kernels.expand(self.tree, leaves, rows, games, nodes, legal, priors, values, draws):
             raise AzlabError(NOT_FINITE)
@@ -264,7 +281,10 @@ class Searcher:
         self.seconds["search"] += middle - begin + time.perf_counter() - end
 
     def _run_while_gaining(self, budgets: np.ndarray, active: np.ndarray) -> None:
-        """KL-gain stopping (Leela Chess Zero): a tree grows step by step while the last step still changed its visits."""
+        """KL-gain stopping (Leela Chess Zero): a tree grows step by step while the last step still changed its visits.
+
+        The visits of the first step are compared with the priors, without noise, of the moves visited.
+        """
         threshold, step = self.budget.gain
         before = np.zeros((self.games, self.game.num_actions))
         while len(active):
@@ -273,6 +293,9 @@ class Searcher:
             going = []
             for g in active:
                 after = self.root_visits(g) / max(1, self.root_visits(g).sum())
+                if not before[g].any():
+                    priors = np.where(after > 0, self.raw_prior[g], 0.0)
+                    before[g] = priors / max(1e-12, priors.sum())
                 gain = kl_divergence(before[g], after) if before[g].any() else math.inf
                 before[g] = after
                 if gain > threshold and self.done[g] < budgets[g]:

@@ -349,6 +349,17 @@ def expand(tree, leaves, pending, leaf_game, leaf_node, legal, priors, values, d
     return is_finite
 
 
+@kernel
+def count_open(over, size, games, first):
+    """How many nodes of the trees `games` are not over, counted from the nodes `first` on; `over` and `size` as in `Tree`."""
+    found = 0
+    for k in range(len(games)):
+        for node in range(first[k], size[games[k]]):
+            if not over[games[k], node]:
+                found += 1
+    return found
+
+
 class Kernels(NamedTuple):
     """The three kernels of a simulation."""
 

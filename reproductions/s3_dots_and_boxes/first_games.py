@@ -75,5 +75,5 @@ class FirstGames:
             wins[1 - int(position.state["result"][0])] += 1
             report(1)
         return Collected(
-            joined(game, parts), len(parts), lengths, lengths, (wins[0], wins[1], wins[2]), simulations, seconds, 0.0
+            joined(game, parts), len(parts), lengths, lengths, (wins[0], wins[1], wins[2]), simulations, seconds, 0.0, lengths
         )

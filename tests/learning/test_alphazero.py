@@ -14,7 +14,7 @@ from azlab.cli import main
 from azlab.errors import AzlabError
 from azlab.files import load_arrays
 from azlab.learning.alphazero import AlphaZero
-from azlab.learning.config import preset
+from azlab.learning.config import EvaluationConfig, preset
 from azlab.learning.parts import Parts
 from azlab.learning.player import TrainedAgent
 from azlab.learning.run_folder import RunFolder
@@ -32,7 +32,7 @@ THREADS = {
     "selfplay__workers": 2, "selfplay__random_plies": 3, "selfplay__cache": 500, "selfplay__count_new": True,
     "loss__optimiser": "adam", "training__rate": ((1, 0.002),), "net__reply": True, "evaluation__opponents": ("random",),
     "budget__clock": (40, 4), "budget__gain": (1e-4, 3),
-    "selfplay__games": 7, "budget__simulations": 12, "evaluation__every": 2, "parts__program": "s3_dots_and_boxes",
+    "selfplay__games": 7, "budget__simulations": 12, "evaluation__search_every": 2, "parts__program": "s3_dots_and_boxes",
     "parts__first_player": "uct:9", "parts__first_games": 9, "parts__one_hot_from": 4, "parts__to_the_end": True,
 }  # fmt: skip
 
@@ -108,6 +108,56 @@ def test_metrics_say_what_was_done(whole):
     for row in rows:
         games = whole.folder.load_games(row["iteration"], whole.game)
         assert games.size == row["examples"] and row["steps"] == max(1, round(row["window"] / 32))
+
+
+def test_costs_are_in_every_line(whole):
+    rows = whole.folder.metrics()
+    for row in rows:
+        assert row["searches"] == row["moves"] and row["evaluations"] == row["simulations"] + row["searches"]
+        assert 0 < row["computed"] < row["evaluations"]  # the ends of games need no network
+        assert 0 < row["play_cpu_seconds"] + row["train_cpu_seconds"] <= row["cpu_seconds"]
+
+
+# --- tests and when to stop --------------------------------------------------------------------------------------------
+
+
+def test_the_network_is_tested_on_all_positions_and_the_search_on_some(tiny, tmp_path, monkeypatch):
+    sizes = {"network": [], "search": []}
+
+    def network(evaluator, test):
+        sizes["network"].append(len(test.states))
+        return {"network_accuracy": 0.5}
+
+    def search(evaluators, test, *settings):
+        sizes["search"].append(len(test.states))
+        return {"mcts_accuracy": 0.5}
+
+    monkeypatch.setattr("azlab.learning.alphazero.network_accuracy", network)
+    monkeypatch.setattr("azlab.learning.alphazero.search_accuracy", search)
+    settings = {"evaluation__positions": "reachable", "evaluation__count": 30, "evaluation__network_every": 2}
+    rows = AlphaZero.from_config(tiny(**settings, evaluation__search_every=3, iterations=5), tmp_path).train()
+    assert ["network_accuracy" in row for row in rows] == [False, True, False, True, True]  # the last one always
+    assert ["mcts_accuracy" in row for row in rows] == [False, False, True, False, True]
+    assert sizes == {"network": [4520] * 3, "search": [30] * 2}
+
+
+@pytest.mark.parametrize(
+    ("found", "stops_after"),
+    [([3, 4, 4, 2, 9, 9], 4), ([3, 2, 4, 3, 5, 9], 6), ([3, 2, 2, 9, 9, 9], 3), ([1, 2, 3, 4, 5, 6], 6)],
+)
+def test_a_run_stops_when_its_tests_no_longer_gain(tiny, tmp_path, monkeypatch, found, stops_after):
+    """Two tests in a row that are not above the best before them; and the same after an interruption, until it is to go on."""
+    given = iter(found)
+    monkeypatch.setattr("azlab.learning.alphazero.search_accuracy", lambda *_: {"mcts_accuracy": next(given) / 10})
+    config = tiny(evaluation__positions="reachable", evaluation__count=9, evaluation__patience=2, iterations=6)
+    assert len(AlphaZero.from_config(config, tmp_path).train()) == stops_after
+    assert len(AlphaZero.from_config(config, tmp_path).train()) == stops_after
+    assert len(AlphaZero.from_config(config.changed({"evaluation.patience": 0}), tmp_path).train()) == 6
+
+
+def test_patience_needs_a_test():
+    with pytest.raises(AzlabError, match="Patience waits for a better result"):
+        EvaluationConfig(patience=3)
 
 
 # --- killed -----------------------------------------------------------------------------------------------------------
@@ -229,7 +279,7 @@ def test_a_run_can_be_made_longer(whole, tiny, tmp_path):
 
 
 def test_hours_end_a_run_after_an_iteration_that_is_then_evaluated(tiny, tmp_path):
-    config = tiny(hours=1e-9, evaluation__every=50, evaluation__positions="reachable", evaluation__count=10)
+    config = tiny(hours=1e-9, evaluation__search_every=50, evaluation__positions="reachable", evaluation__count=10)
     rows = AlphaZero.from_config(config, tmp_path).train()
     assert len(rows) == 1 and "mcts_accuracy" in rows[0]
     assert len(AlphaZero.from_config(config, tmp_path).train()) == 1
@@ -357,7 +407,7 @@ def test_elo_is_that_of_all_matches_so_far(tiny, tmp_path):
 
 
 def test_without_opponents_the_first_version_stands_at_0(tiny, tmp_path):
-    rows = AlphaZero.from_config(tiny(evaluation__earlier=1, evaluation__every=2, iterations=5), tmp_path).train()
+    rows = AlphaZero.from_config(tiny(evaluation__earlier=1, evaluation__search_every=2, iterations=5), tmp_path).train()
     assert [("elo" in row) for row in rows] == [False, True, False, True, True]  # the last is always evaluated
     assert rows[1]["elo"] == 0
     matches = RunFolder(tmp_path).matches()
@@ -506,7 +556,9 @@ def test_tic_tac_toe_is_learnt_in_a_few_iterations(tmp_path):
     and 82.9 and 79.4% of the results.
     """
     changes = {"iterations": 4, "selfplay.positions": 2000, "budget.simulations": 32, "evaluation.simulations": 25}
-    config = preset("tictactoe").changed({**changes, "seed": 1, "evaluation.opponents": ("perfect",), "evaluation.every": 4})
+    config = preset("tictactoe").changed(
+        {**changes, "seed": 1, "evaluation.opponents": ("perfect",), "evaluation.search_every": 4}
+    )
     last = AlphaZero.from_config(config, tmp_path).train()[-1]
     assert last["mcts_accuracy"] > 0.975 and last["network_accuracy"] > 0.85 and last["result_accuracy"] > 0.65
     assert last["score perfect"] >= 0.3  # perfect players of both seats share the points; 0.45 and 0.5

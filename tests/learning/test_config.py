@@ -27,7 +27,8 @@ OTHER = AlphaZeroConfig(
     net={"kind": "dots_and_boxes", "layers": (64, 32), "dropout": 0.25},
     search=Search(cpuct=1.75, cpuct_base=100.0, fpu=-0.5, fpu_relative=True, draw_value=0.25, gumbel=4, solve=True),
     explore=Explore(
-        noise=0.125, noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), forced_playouts=2.0
+        noise=0.125, noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), forced_playouts=2.0,
+        capped_noise=0.5,
     ),
     budget=Budget(7, cap=(0.25, 3), gain=(1e-6, 9), clock=(99, 7)),
     test_search=Search(cpuct=2.0),
@@ -42,7 +43,8 @@ OTHER = AlphaZeroConfig(
     ),
     gate=GateConfig(score=0.55, games=20),
     evaluation=EvaluationConfig(
-        every=3, positions="random", count=50, simulations=9, opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6
+        network_every=2, search_every=3, positions="random", count=50, patience=4, simulations=9,
+        opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6,
     ),
     parts={"program": "s3_dots_and_boxes", "one_hot_from": 5, "in_tests": False},
     iterations=4,
@@ -337,6 +339,14 @@ def test_a_config_of_an_older_version_says_the_same():
     assert config.selfplay == SelfPlayConfig(games=9, reuse_tree=True) and config.gate == GateConfig(0.55)
     few = AlphaZeroConfig.from_toml("[search]\nsimulations = 5\n")  # what it left out was off
     assert (few.budget, few.explore, few.search) == (Budget(5), Explore(), Search())
+
+
+@pytest.mark.parametrize("text", ["", "[budget]\nsimulations = 5\n", "[search]\nsimulations = 5\n"])
+def test_a_test_of_both_kinds_was_one_setting(text):
+    old = AlphaZeroConfig.from_toml(text + '[evaluation]\nevery = 5\npositions = "random"\n')
+    assert (old.evaluation.network_every, old.evaluation.search_every, old.evaluation.positions) == (5, 5, "random")
+    with pytest.raises(AzlabError, match="network_every must be"):
+        AlphaZeroConfig.from_toml('[evaluation]\nevery = "x"\n')
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from azlab.formats import datasets
 from azlab.learning import connect4_set, go_set, split_set
 from azlab.learning.evaluation import UNKNOWN, accuracy_of, graded
 from azlab.learning.position_sets import PositionSet, _after_columns, leak
-from azlab_reproductions.s5_connect4.oddities import losses_as_draws
+from azlab_reproductions.s5_connect4.program import losses_as_draws
 
 TRAIN, HARD, PRO = "connect4/train_100k.txt.gz", "connect4/hard_test.txt.gz", "go/9x9_pro.tar.gz"
 

@@ -13,6 +13,7 @@ from azlab.learning.selfplay import SelfPlay, SelfPlayConfig, Worker
 from azlab.learning.window import Window
 from azlab.search.config import Budget, Explore, Search
 from azlab.search.evaluators import PlayoutEvaluator
+from azlab.search.puct import Searcher
 
 FORMULA, EXPLORE = Search(cpuct_base=0.0), Explore(noise=0.25, temperature=((0, 1.0),))
 SEARCH = FORMULA, Budget(12), EXPLORE
@@ -162,7 +163,9 @@ def test_going_on_with_unfinished_games_is_never_having_stopped():
     one, other = (Worker(game, 6, Fixed(game), *settings, config) for _ in range(2))
     one.play(40, [1], Event())
     kept = {name: array.copy() for name, array in one.unfinished().items()}
-    assert kept["played"].any() and len(set(kept["clock"].tolist())) > 1
+    assert kept["played"].any() and kept["clock"].shape == (6, 2) and len(np.unique(kept["clock"])) > 1
+    other.resume(kept | {"clock": kept["clock"][:, 0]})  # as version 0.2 wrote it, one for both players
+    assert other.clock.left.tolist() == [[left, left] for left in kept["clock"][:, 0]]
     other.resume(kept)
     for a, b in zip(one.play(40, [2], Event()).examples, other.play(40, [2], Event()).examples, strict=True):
         assert np.array_equal(a, b)
@@ -211,15 +214,19 @@ def test_all_games_may_end_in_the_same_move():
     assert other.states.tobytes() == game.start().state.tobytes()
 
 
-def test_a_node_clock_is_for_a_whole_game_however_often_it_is_interrupted():
-    game = azlab.game("connect4")
-    budget = Budget(40, gain=(1e-9, 10), clock=(100, 5))
+def test_a_node_clock_is_each_players_for_a_whole_game_however_often_it_is_interrupted():
+    game = azlab.game("dots_and_boxes", rows=2, cols=2)  # who closes a box moves again, on the same clock
+    budget = Budget(40, gain=(1e-9, 10), clock=(50, 5))
     worker = Watched(game, 4, Fixed(game), FORMULA, budget, EXPLORE, SelfPlayConfig(games=4, workers=1))
     while len(worker.ended) < 12:
         worker.play(1, [len(worker.ended)], Event())
     for moves in worker.ended:
-        spent = [row[5] for row in moves]
-        assert sum(spent) <= 100 + 5 * len(moves) and max(spent) == 40 and min(spent) <= 10
+        for seat in (0, 1):
+            left = 50
+            for nodes in [row[5] for row in moves if row[0]["to_move"] == seat]:
+                assert nodes <= min(40, left + 5)
+                left += 5 - nodes
+    assert all(sum(row[5] for row in moves) > 50 + 5 * len(moves) for moves in worker.ended)  # one clock for both has no more
 
 
 @pytest.mark.parametrize("cache", [0, 1000])
@@ -260,16 +267,21 @@ def test_a_listener_that_fails_or_is_interrupted_stops_the_play():
             selfplay.play(10**6, [0], listener)
 
 
-def test_only_new_positions_count_if_asked(tiny, tmp_path):
-    run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=150, iterations=2), tmp_path)
-    rows = run.train()
-    game = run.game
-    seen = set()
-    for row in rows:
-        played = {state.tobytes() for state in run.folder.load_games(row["iteration"], game).states}
-        assert len(played - seen) >= 150 and row["diversity"] == pytest.approx(len(played - seen) / row["examples"])
-        assert row["examples"] > 150
+@pytest.mark.parametrize("merge", [0.0, 0.8])
+def test_only_positions_that_are_not_in_the_window_count_if_asked(tiny, tmp_path, merge):
+    """A position that the window has dropped is new again, while the run's diversity counts it as seen: here all 15 soon are."""
+    board = {"game": "dots_and_boxes", "options": {"rows": 1, "cols": 1}, "training__window": ((1, 4),), "training__merge": merge}
+    run = AlphaZero.from_config(tiny(**board, selfplay__count_new=True, selfplay__positions=8, iterations=4), tmp_path)
+    seen, window = set(), Window(run.game, merge)
+    for row in run.train():
+        games = run.folder.load_games(row["iteration"], run.game)
+        played = {state.tobytes() for state in games.states}
+        assert len(played - {state.tobytes() for state in window.examples().states}) >= 8
+        assert row["diversity"] == pytest.approx(len(played - seen) / row["examples"])
         seen |= played
+        window.add(games)
+        window.trim(4)
+    assert len(seen) <= 15 and row["diversity"] < 0.1
 
 
 def test_counting_new_positions_ends_when_there_are_none(tiny, tmp_path):
@@ -282,8 +294,46 @@ def test_an_unlucky_last_game_is_no_explored_game(tiny, tmp_path, monkeypatch):
     """A round that was to find one last new position and did not, does not end the training."""
     run = AlphaZero.from_config(tiny(selfplay__count_new=True, selfplay__positions=100), tmp_path)
     given = iter([99, 0, 0, 1])
-    monkeypatch.setattr(Window, "add", lambda self, examples: next(given))
+    monkeypatch.setattr(Window, "count_new", lambda self, examples: next(given))
     assert run._play(1)["diversity"] > 0 and next(given, None) is None
+
+
+class Counting(Fixed):
+    """Counts the positions it is asked about."""
+
+    asked = 0
+
+    def evaluate(self, states, legal):
+        self.asked += len(states)
+        return super().evaluate(states, legal)
+
+
+@pytest.mark.parametrize("cache", [0, 100_000])
+@pytest.mark.parametrize("reuse", [False, True])
+def test_costs_are_counted(cache, reuse):
+    game = azlab.game("connect4")
+    net = Counting(game)
+    config = SelfPlayConfig(games=5, workers=1, cache=cache, reuse_tree=reuse)
+    worker = Worker(game, 5, net, FORMULA, Budget(20, cap=(0.5, 6)), EXPLORE, config)
+    parts = [worker.play(80, [1, part], Event()) for part in range(2)]
+    assert sum(part.computed for part in parts) == net.asked
+    for part in parts:
+        assert part.searches == part.moves and part.computed < part.evaluations
+        roots = part.evaluations - part.simulations
+        assert 5 <= roots < part.searches / 2 if reuse else roots == part.searches  # kept trees have been evaluated
+    if cache:  # the games share their openings
+        assert sum(part.computed for part in parts) < 0.8 * sum(part.evaluations for part in parts)
+
+
+@pytest.mark.parametrize("playouts", [1, 2])
+def test_an_evaluator_in_compiled_code_is_counted_too(playouts):
+    """Nothing is asked about the ends of games, and each position of a tree is asked about once."""
+    game = azlab.game("tictactoe")
+    search = Searcher(game, 3, PlayoutEvaluator(game, playouts), FORMULA, 60)
+    search.start(game.from_moves("a1 b1 a2 b2 c1").state.repeat(3))
+    search.run(np.array([60, 20, 40]))
+    nodes = [~search.tree.over[g, : search.tree.size[g]] for g in range(3)]
+    assert search.asked == sum(part.sum() for part in nodes) < 120 + 3 and search.roots == 3
 
 
 @pytest.mark.parametrize(

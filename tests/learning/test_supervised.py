@@ -13,7 +13,7 @@ from azlab.learning.evaluation import UNKNOWN
 from azlab.learning.learner import KerasLearner, LossConfig, TorchLearner
 from azlab.learning.position_sets import PositionSet, SplitSets
 from azlab.learning.supervised import Plateau, WeightAverage, measure
-from azlab_reproductions.s5_connect4.oddities import losses_as_draws
+from azlab_reproductions.s5_connect4.program import losses_as_draws
 
 TRAIN, PRO = "connect4/train_100k.txt.gz", "go/9x9_pro.tar.gz"
 SIZES = {"blocks": 1, "filters": 32, "stem": 32, "head": 8}

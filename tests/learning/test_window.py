@@ -7,26 +7,31 @@ from azlab.learning.window import Window, fingerprints, joined, no_examples
 
 
 class SlowWindow:
-    """The window in plain Python: a list of [bytes of the state, policy, result, reply], the oldest first."""
+    """The window in plain Python: a list of [bytes of the state, policy, result, reply, when it last came]."""
 
     def __init__(self, merge):
-        self.merge, self.rows, self.seen = np.float32(merge), [], set()
+        self.merge, self.rows, self.seen, self.time = np.float32(merge), [], set(), 0
+
+    def count_new(self, examples):
+        return len({state.tobytes() for state in examples.states} - {row[0] for row in self.rows})
 
     def add(self, examples):
         fresh = set()
         for state, policy, result, reply in zip(*examples):
             mark = state.tobytes()
+            self.time += 1
             if mark not in self.seen:
                 fresh.add(mark)
             known = [row for row in self.rows if row[0] == mark] if self.merge else []
             if known:
                 row = known[0]
+                row[4] = self.time
                 row[1] = self._mixed(row[1], policy).astype(np.float16)
                 row[2] = self._mixed(row[2], result)
                 if reply.any():
                     row[3] = self._mixed(row[3], reply).astype(np.float16) if row[3].any() else reply.copy()
             else:
-                self.rows.append([mark, policy.copy(), result.copy(), reply.copy()])
+                self.rows.append([mark, policy.copy(), result.copy(), reply.copy(), self.time])
         self.seen |= fresh
         return len(fresh)
 
@@ -34,7 +39,8 @@ class SlowWindow:
         return old.astype(np.float32) * (1 - self.merge) + new.astype(np.float32) * self.merge
 
     def trim(self, size):
-        self.rows = self.rows[max(0, len(self.rows) - size) :]
+        times = sorted(row[4] for row in self.rows)[-size:]
+        self.rows = [row for row in self.rows if row[4] >= times[0]]
 
 
 def assert_same(window, slow):
@@ -50,19 +56,36 @@ def test_the_window_is_that_of_plain_code(merge, seed, random_examples):
     """Repetitions in one batch and between batches, positions dropped and seen again, and room that runs out."""
     game, rng = azlab.game("tictactoe"), np.random.default_rng(seed)
     window, slow = Window(game, merge), SlowWindow(merge)
-    repeated = 0
+    repeated, stores = 0, [window._store]
     for step in range(14):
-        new = random_examples(game, int(rng.integers(1, 600)), seed=100 * seed + step, plies=int(rng.integers(3, 6)))
+        new = random_examples(game, int(rng.integers(1, 1200)), seed=100 * seed + step, plies=int(rng.integers(3, 9)))
         before = len(window)
+        assert window.count_new(new) == slow.count_new(new)
         assert window.add(new) == slow.add(new)
         repeated += before + new.size - len(window)
         assert_same(window, slow)
-        size = int(rng.integers(20, 600))
+        stores += [window._store] if window._store is not stores[-1] else []
+        size = int(rng.integers(20, 1500))
         window.trim(size)
         slow.trim(size)
         assert_same(window, slow)
     assert (repeated > 500) == bool(merge)
-    assert window._dropped > 500  # the store was renewed
+    assert len(stores) > 1  # the room had run out
+
+
+def test_a_merged_position_is_young_again(random_examples):
+    """Every game repeats the openings, so they never leave the window, though they were its first positions."""
+    game = azlab.game("connect4")
+    examples = random_examples(game, 4000, plies=12)
+    examples = examples.take(np.unique(fingerprints(examples.states), return_index=True)[1])  # each position once
+    opening, others = examples.take(slice(0, 1)), examples.take(slice(1, 31))
+    window = Window(game, 0.5)
+    for k in range(3):
+        window.add(opening)
+        window.add(others.take(slice(10 * k, 10 * k + 10)))
+        window.trim(12)
+        assert window.count_new(opening) == 0 and window.examples().states[0].tobytes() == opening.states[0].tobytes()
+    assert window.count_new(others) == 19  # of those, all but the last ten and the youngest of the ten before
 
 
 def test_merged_targets_keep_their_precision(random_examples):

@@ -1,6 +1,9 @@
 """Nets by name: azlab's own, registered ones, functions in a file. Code runs only if the user names it."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -88,3 +91,13 @@ def test_a_registered_function_is_found_by_its_name():
     for name in ("residual", "a b", "given"):
         with pytest.raises(AzlabError, match="cannot be the name of a net"):
             kinds.register_net(name, lambda game: None)
+
+
+def test_triton_is_loaded_before_a_file_that_imports_keras(tmp_path):
+    """triton comes with torch for GPUs; loaded after TensorFlow it ends the process. A file of that name stands for it here."""
+    (tmp_path / "triton.py").write_text("import sys\nprint('triton', 'tensorflow' in sys.modules)\n")
+    (tmp_path / "mykeras.py").write_text("print('net')\ndef make_net(game): ...\n")
+    code = "import sys; sys.path.insert(0, '.')\nfrom azlab.nets.kinds import load_net\nload_net('mykeras.py:make_net')"
+    environment = {**os.environ, "PYTHONPATH": str(Path(azlab.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["triton False", "net"], done.stderr

@@ -3,16 +3,42 @@ import sys
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 import azlab.games
 from azlab.errors import AzlabError
-from azlab.nets.residual import ResidualConfig, ResidualNet, count_parameters
+from azlab.nets.residual import ResidualConfig, ResidualNet, count_multiplications, count_parameters
 
 
 @pytest.mark.parametrize(("blocks", "parameters"), [(5, 1_574_730), (10, 3_053_130), (20, 6_009_930)])
 def test_parameter_counts_of_the_source(connect4, blocks, parameters):
     with torch.device("meta"):
         assert count_parameters(ResidualNet(ResidualConfig.for_game(connect4, "single", blocks=blocks))) == parameters
+
+
+SMALL = {"stem": 32, "filters": 32, "head": 8}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sizes", "millions"),
+    [
+        ("single", {}, "65.4"),
+        ("single", {"filters": 16}, "1.44"),
+        ("single", {"filters": 32}, "4.77"),
+        ("single", {"filters": 64}, "17.1"),
+        ("single", {"filters": 256}, "255"),
+        ("single", {"blocks": 4, **SMALL}, "3.31"),
+        ("single", {"blocks": 3, **SMALL}, "2.53"),
+        ("single", {"blocks": 3, "stem": 128, "filters": 32, "head": 1, "squeeze": 4}, "2.57"),  # the bottleneck
+        ("planes", {"blocks": 2, "squeeze": 8, "reply": True, **SMALL}, None),
+    ],
+)
+def test_multiplications_are_those_that_torch_counts(connect4, encoding, sizes, millions):
+    config = ResidualConfig.for_game(connect4, encoding, **sizes)
+    with torch.device("meta"), FlopCounterMode(display=False) as counted:
+        ResidualNet(config)(torch.zeros(3, config.channels, 6, 7))
+    assert counted.get_total_flops() == 2 * 3 * count_multiplications(config)  # it counts additions apart
+    assert millions is None or f"{count_multiplications(config) / 1e6:.3g}" == millions
 
 
 def test_the_bottleneck_net_is_small_and_has_42_features_a_head(connect4):

@@ -135,7 +135,7 @@ def test_the_wrong_sign_on_extra_turns_hurts(tmp_path):
         "evaluation.simulations": 16,
         "parts.program": "s3_dots_and_boxes",
         "parts.in_tests": False,
-        "evaluation.every": 5,
+        "evaluation.search_every": 5,
         "seed": 1,
     }
     found = {}

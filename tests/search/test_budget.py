@@ -30,14 +30,17 @@ def test_each_game_stops_at_its_own_budget():
         search.run(101)
 
 
-def test_the_node_clock_saves_what_easy_moves_do_not_use():
+def test_each_player_saves_on_a_clock_of_its_own_what_easy_moves_do_not_use():
     clock = NodeClock(2, start=200, per_turn=50)
-    assert clock.budgets(1000).tolist() == [200, 200] and clock.budgets(120).tolist() == [120, 120]
-    clock.spend(np.array([200, 10]))
-    assert clock.budgets(1000).tolist() == [50, 240]
-    clock.spend(np.array([60, 0]))  # overdrawn: a turn's share is always there
-    assert clock.budgets(1000).tolist() == [50, 290]
-    clock.reset(np.array([1]))
-    assert clock.left.tolist() == [50, 200]
+    first, second = np.array([0, 0]), np.array([1, 1])
+    assert clock.budgets(1000, first).tolist() == [250, 250] and clock.budgets(120, first).tolist() == [120, 120]
+    clock.spend(np.array([250, 10]), first)
+    assert clock.budgets(1000, second).tolist() == [250, 250]  # what the other spent is its own affair
+    clock.spend(np.array([0, 60]), second)
+    assert clock.budgets(1000, first).tolist() == [50, 290]  # a turn's share is always there
+    clock.spend(np.array([60, 0]), np.array([0, 1]))  # overdrawn; and in game 1 seat 1 has moved twice
+    assert clock.left.tolist() == [[0, 250], [240, 240]]
+    clock.reset(np.array([0]))
+    assert clock.left.tolist() == [[200, 200], [240, 240]]
     with pytest.raises(azlab.AzlabError, match="node clock"):
         NodeClock(1, start=0)

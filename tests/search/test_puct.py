@@ -217,6 +217,20 @@ def test_root_noise_changes_priors_at_the_root_only_and_by_the_seed(alpha, hash_
     assert (share >= -1e-6).all() and share.sum() == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize("share", [1.0, 0.1, 0.0])
+def test_small_searches_of_playout_caps_have_their_share_of_the_noise(share, hash_evaluator):
+    position = azlab.game("connect4").start()
+    explore = Explore(noise=0.25, noise_alpha_base=10.0, capped_noise=share)
+    search = Searcher(position.game, 40, hash_evaluator(), Search(), Budget(6, cap=(0.5, 2)), explore, seed=3)
+    search.start(np.repeat(position.state, 40))
+    drawn = (search.tree.prior[:, 0].copy() - 0.75 * search.raw_prior) / 0.25
+    search.run()
+    assert 10 < search.is_full.sum() < 30
+    noise = np.where(search.is_full, 0.25, 0.25 * share)[:, None]
+    assert np.allclose(search.tree.prior[:, 0], (1 - noise) * search.raw_prior + noise * drawn, atol=1e-6)
+    assert np.array_equal(search.tree.prior[~search.is_full, 0], search.raw_prior[~search.is_full]) == (share == 0)
+
+
 def test_dirichlet_alpha_follows_the_number_of_legal_moves():
     """A large alpha gives nearly equal noise, a small one concentrates it."""
     game = azlab.game("connect4")
@@ -287,9 +301,29 @@ def test_kl_gain_stops_a_search_that_no_longer_changes(hash_evaluator):
         search.start(position.state)
         search.run()
         done[threshold] = search.done[0]
-    assert done[1e-9] == 2000 and 50 < done[0.02] < 2000 and done[10.0] == 100
+    assert done[1e-9] == 2000 and 50 < done[0.02] < 2000 and done[10.0] == 50  # the first step is compared with the priors
     assert kl_divergence(np.array([0.5, 0.5]), np.array([0.5, 0.5])) == 0
     assert kl_divergence(np.array([1.0, 0.0]), np.array([0.5, 0.5])) == pytest.approx(1)  # one bit
+
+
+def test_the_first_kl_gain_is_that_over_the_priors_of_the_moves_visited(hash_evaluator):
+    """Root noise is no part of what the network knew."""
+    position = azlab.game("connect4").start()
+    raw = hash_evaluator().evaluate(position.state, position.game.legal_mask(position.state))[0][0].astype(float)
+    whole = Searcher(position.game, 1, hash_evaluator(), Search(), 6, Explore(noise=0.25), seed=1)
+    whole.start(position.state)
+    whole.run()
+    visits = whole.root_visits(0)
+    assert 1 < (visits > 0).sum() < 7
+    shares, known = visits[visits > 0] / visits.sum(), raw[visits > 0] / raw[visits > 0].sum()
+    gain = (known * np.log2(known / shares)).sum()
+    done = []
+    for threshold in (0.999 * gain, 1.001 * gain):
+        search = Searcher(position.game, 1, hash_evaluator(), Search(), Budget(12, gain=(threshold, 6)), Explore(noise=0.25), 1)
+        search.start(position.state)
+        search.run()
+        done.append(int(search.done[0]))
+    assert done == [12, 6]
 
 
 def test_reusing_the_tree_keeps_exactly_the_part_below_the_move(hash_evaluator):
