@@ -187,6 +187,7 @@ def test_data_lists_the_catalogue(tmp_path):
     assert listed.count("(licence: Apache-2.0)") == 2 and listed.count("(licence: none stated)") == 8
 
 
+@pytest.mark.slow
 def test_bench_prints_json_that_a_script_can_read():
     rows = json.loads(azlab("bench", "games", "search", "--json", "--seconds", "0.05").stdout)["rows"]
     speeds = {row["what"]: row["figure"] for row in rows if row["unit"] == "moves/s"}

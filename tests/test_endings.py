@@ -109,6 +109,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize("is_real", [True, False])
+@pytest.mark.slow
 def test_every_command_works_without_a_home(is_real):
     """Really: as a user without an entry, which only root can become (and stays able to read this checkout)."""
     if is_real and os.geteuid():

@@ -33,6 +33,7 @@ def test_arrays_come_back(tmp_path):
     found["a"][0] = 1  # may be written to
 
 
+@pytest.mark.slow
 def test_every_single_bit_of_a_file_of_arrays_is_guarded(tmp_path):
     """All 10,000 of them: refused, or the arrays are the same. Plain np.load loses arrays when the directory is damaged."""
     path = tmp_path / "a.npz"

@@ -21,6 +21,8 @@ import azlab
 from azlab import files, machine
 from azlab.errors import AzlabError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 # folder of the checkout: where it is in a wheel
 PLACES = {"azlab": "azlab", "data": "azlab/data", "reproductions": "azlab_reproductions"}

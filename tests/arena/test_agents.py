@@ -57,6 +57,7 @@ def test_the_perfect_player_never_errs(game):
             position = position.play(int(rng.choice(position.legal_actions)))
 
 
+@pytest.mark.slow
 def test_each_step_of_the_ladder_beats_the_one_below():
     for stronger, weaker in (("minimax:3", "random"), ("uct:300", "random"), ("uct:1000", "uct:20")):
         result = match(stronger, weaker, 40, "connect4", seed=1)

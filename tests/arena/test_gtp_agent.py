@@ -200,6 +200,7 @@ def test_gnu_go_is_given_our_rules(ko):
 
 
 @pytest.mark.parametrize(("size", "komi", "games"), [(4, 0.5, 6), (5, 0.5, 6), (9, 7.0, 2)])
+@pytest.mark.slow
 def test_gnu_go_beats_a_random_player(gnugo, size, komi, games):
     """Without random openings: where GNU Go believes all its stones to be dead, it passes, whoever the opponent is."""
     result = match(gnugo("gnugo:1"), "random", games, azlab.game("go", size=size, komi=komi), openings=0, seed=1)

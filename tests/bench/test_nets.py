@@ -24,6 +24,7 @@ def deadly(tmp_path, monkeypatch):
     return deadly_way.deadly
 
 
+@pytest.mark.slow
 def test_a_way_that_kills_its_process_costs_one_row(deadly, monkeypatch):
     monkeypatch.setattr(nets, "RISKY_WAYS", {"deadly": deadly, "+ bfloat16 instead": nets._bfloat16})
     monkeypatch.setattr(nets, "ROUNDS", 2)

@@ -102,6 +102,7 @@ WRONG["05.7"] = lambda: lambda position: position.legal_actions[0]
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
+@pytest.mark.slow
 def test_an_exercise_knows_right_from_wrong_and_keeps_its_answer(exercise):
     right, wrong = (answer() if callable(answer) else answer for answer in (RIGHT[exercise.id], WRONG[exercise.id]))
     assert course.verdict(exercise.id, right) == f"{exercise.id}: right."

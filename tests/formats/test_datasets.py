@@ -377,6 +377,7 @@ def test_a_game_that_is_not_utf8_is_still_read(tmp_path: Path, monkeypatch: pyte
         ("connect4/train_1m_hard.txt.gz", 1_000_000),
     ],
 )
+@pytest.mark.slow
 def test_the_real_connect4_sets(need, name: str, count: int):
     need.data(name)
     found = 0

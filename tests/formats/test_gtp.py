@@ -282,6 +282,7 @@ def test_an_engine_that_has_answered_before_may_print_and_think(fake, monkeypatc
 
 
 @pytest.mark.parametrize(("where", "lines"), [("terminal", 1), ("jupyter", 1), ("unwatched", 0), ("", 0)])
+@pytest.mark.slow
 def test_whoever_watches_is_told_about_a_slow_start(fake, monkeypatch, capsys, where, lines):
     monkeypatch.setattr(gtp, "watcher", lambda: where)
     monkeypatch.setattr(gtp, "_SECONDS_TO_NOTICE", 0.1)

@@ -14,6 +14,8 @@ from azlab.formats.gtp import GtpEngine, GtpError
 
 from .test_gtp import is_gone, nothing_left
 
+pytestmark = pytest.mark.slow
+
 START = "import os, signal, sys, time\nfor number in (signal.SIGTERM, signal.SIGINT): signal.signal(number, signal.SIG_IGN)\n"
 READY = "open({!r}, 'w').close()\n"
 

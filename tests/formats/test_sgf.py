@@ -268,6 +268,7 @@ def test_a_record_that_cannot_be_written(record: SgfGame, problem: str):
         ("go/kgs_2015.tar.gz", 8_133, 19, 1_601_925),
     ],
 )
+@pytest.mark.slow
 def test_every_game_of_the_archives(need, name: str, games: int, size: int, moves: int):
     need.data(name)
     found = 0

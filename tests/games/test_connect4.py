@@ -9,6 +9,7 @@ from azlab.games.count import exact_value, positions_by_ply
 GAME = azlab.game("connect4")
 
 
+@pytest.mark.slow
 def test_positions_by_ply_are_the_published_ones():
     # OEIS A212693
     assert positions_by_ply(GAME, 10) == [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 558186, 1662623]
@@ -19,6 +20,7 @@ def test_positions_by_ply_are_the_published_ones():
     # solved small boards (J. Tromp's table of Connect-4 results by board size): 4x4, 4x5, 5x4 are draws
     [(4, 4, 0), (4, 5, 0), (5, 4, 0)],
 )
+@pytest.mark.slow
 def test_small_boards_have_their_published_value(rows, cols, value):
     small = azlab.game("connect4", rows=rows, cols=cols)
     assert exact_value(small, small.new_states(1))[0] == value

@@ -37,6 +37,7 @@ IDS = [" ".join([name, *map(str, options.values())]) for name, options in VARIAN
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=IDS)
+@pytest.mark.slow
 def test_every_game_keeps_the_contract(name, options):
     game = azlab.game(name, **options)
 

@@ -68,6 +68,7 @@ def count_legal(board, stride, places, marks, stack):
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.slow
 def test_the_published_number_of_boards_have_a_liberty_for_every_chain(size):
     board = stones.empty_board(size)
     scratch = np.zeros((2, len(board)), np.int64)

@@ -10,6 +10,8 @@ import pytest
 
 from azlab.games import kernel_cache
 
+pytestmark = pytest.mark.slow
+
 USE = """
 import azlab
 position = azlab.game("tictactoe").start().play("a1").play("b2")

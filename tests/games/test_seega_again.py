@@ -119,6 +119,7 @@ class PlainSeega:
 
 
 @pytest.mark.parametrize(("size", "games"), [(5, 250), (7, 20), (9, 10)])
+@pytest.mark.slow
 def test_a_plain_second_implementation_agrees_in_random_games(size, games):
     seen = Counter()
     for number in range(games):

@@ -324,6 +324,7 @@ class PlainSimpleGo:
 
 
 @pytest.mark.parametrize(("size", "games"), [(2, 40), (3, 200), (4, 80), (5, 80)])
+@pytest.mark.slow
 def test_a_plain_second_implementation_agrees_in_random_games(size, games):
     seen = Counter()
     for number in range(games):

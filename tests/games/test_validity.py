@@ -411,6 +411,7 @@ def fuzz(variants, games, each, most, **environment):
     return dict(zip(IDS, json.loads(done.stdout), strict=False))
 
 
+@pytest.mark.slow
 def test_no_altered_state_harms_a_compiled_kernel(many):
     played = fuzz(VARIANTS, 8, many(400), 30)
     assert played["go 5 0.5"] > 20 and played["simple_go"] > 5 and played["seega"] > 5  # the number of moves may be another

@@ -145,6 +145,7 @@ def test_the_network_is_tested_on_all_positions_and_the_search_on_some(tiny, tmp
     ("found", "stops_after"),
     [([3, 4, 4, 2, 9, 9], 4), ([3, 2, 4, 3, 5, 9], 6), ([3, 2, 2, 9, 9, 9], 3), ([1, 2, 3, 4, 5, 6], 6)],
 )
+@pytest.mark.slow
 def test_a_run_stops_when_its_tests_no_longer_gain(tiny, tmp_path, monkeypatch, found, stops_after):
     """Two tests in a row that are not above the best before them; and the same after an interruption, until it is to go on."""
     given = iter(found)
@@ -216,6 +217,7 @@ def test_a_resumed_run_has_the_same_state_as_one_that_goes_on(tiny, tmp_path, se
 @pytest.mark.parametrize(
     "what", ["playing", "training", "gate", "testing", "playing random", "playing uct:9", "playing version", "iteration"]
 )
+@pytest.mark.slow
 def test_ctrl_c_in_any_phase_and_training_again_in_the_same_process(whole, tiny, tmp_path, what):
     """In a notebook the same object goes on. What the interrupted iteration had changed does not count."""
     seen = []
@@ -236,6 +238,7 @@ def test_ctrl_c_in_any_phase_and_training_again_in_the_same_process(whole, tiny,
     assert_same_state(whole, run)
 
 
+@pytest.mark.slow
 def test_a_full_disk(whole, tiny, tmp_path):
     """A disk of 40 kB that grows by a little at every complaint: the writes fail one after another, and nothing is lost."""
     place = tmp_path / "disk"

@@ -95,6 +95,7 @@ def test_random_positions():
         graded(game, "random")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_graded():
     with pytest.raises(AzlabError, match="is for Connect 4 on 6x7"):
         graded(azlab.game("tictactoe"), HARD)

@@ -47,6 +47,7 @@ def test_the_loss_of_a_fixed_batch_falls(kind, optimiser, random_examples):
 
 
 @pytest.mark.parametrize(("kind", "optimiser"), OPTIMISERS)
+@pytest.mark.slow
 def test_a_learner_goes_on_bit_for_bit_from_its_files(kind, optimiser, random_examples, tmp_path):
     """Weights, the optimiser's numbers and the random state of dropout."""
 

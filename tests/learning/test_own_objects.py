@@ -51,6 +51,7 @@ def numbers(run):
 
 
 @pytest.mark.parametrize("make", LEARNERS)
+@pytest.mark.slow
 def test_a_run_of_objects_interrupted_anywhere_equals_one_that_never_was(make, tiny, tmp_path):
     """Also in its first iteration: the weights that a handed in network began with are kept. Its dropout goes on as well."""
     game = Mine()

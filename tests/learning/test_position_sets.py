@@ -83,6 +83,7 @@ def test_the_wrong_labels_of_s5_cap_the_result_accuracy(connect4, need):
     assert found["result_accuracy"] == pytest.approx(1 - is_hit.mean())
 
 
+@pytest.mark.slow
 def test_the_share_of_wrong_labels_is_that_of_the_source(need):
     need.data("connect4/train_1m_hard.txt.gz")
     positions = replace(connect4_set("connect4/train_1m_hard.txt.gz"), labels=losses_as_draws)

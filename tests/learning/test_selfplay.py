@@ -231,6 +231,7 @@ def test_a_node_clock_is_each_players_for_a_whole_game_however_often_it_is_inter
 
 @pytest.mark.parametrize("cache", [0, 1000])
 @pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.slow
 def test_several_workers_play_the_same_every_time(cache, reuse):
     """However fast each of them is."""
     game = azlab.game("tictactoe")

@@ -22,6 +22,8 @@ from azlab.learning.sweep_table import Table
 from . import sweeping
 from .test_alphazero import facts, numbers
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ARMS = {"plain": {"gain": 1.0}, "steep": {"gain": 1.5, "steps": 2}}
 GOLDEN = """arm,seed,iteration,score,square

@@ -225,6 +225,7 @@ def test_a_file_that_points_elsewhere_is_refused(stored, tmp_path):
         load_keras_weights(keras_nets.dots_and_boxes_net((16, 8)), path)
 
 
+@pytest.mark.slow
 def test_loading_keras_writes_nothing_into_a_notebook():
     code = "from azlab.nets.keras_nets import load_keras; load_keras(); import tensorflow as tf; tf.constant(1.0) + 1"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)

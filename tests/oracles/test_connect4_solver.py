@@ -76,6 +76,7 @@ def all_states(game: Connect4, every: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rows, cols", [(4, 4), (3, 5), (1, 6), (6, 3), (2, 2)])
+@pytest.mark.slow
 def test_every_position_of_small_boards_by_trying_everything(rows, cols):
     game = Connect4(rows, cols)
     states = all_states(game, every=50)
@@ -84,6 +85,7 @@ def test_every_position_of_small_boards_by_trying_everything(rows, cols):
 
 
 @pytest.mark.parametrize("rows, cols", [(4, 5), (5, 4)])
+@pytest.mark.slow
 def test_positions_of_larger_boards_by_trying_everything(rows, cols):
     game = Connect4(rows, cols)
     states = np.concatenate([game.new_states(1), random_states(game, 200, range(8, 9), seed=6)])
@@ -153,6 +155,7 @@ def test_best_actions_are_those_with_the_best_score(solver):
 # --- the other engine, and the published positions ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_both_engines_agree(need, solver):
     need.package("bitbully")
     states = random_states(GAME, 12, range(0, 42), seed=7)

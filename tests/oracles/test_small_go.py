@@ -92,6 +92,7 @@ def test_2x2_with_simple_ko_has_no_forced_end(perfect):
 
 @pytest.mark.parametrize("ko", ALL_KO)
 @pytest.mark.parametrize("komi", [-2.5, 1, 7, 9, 9.5])
+@pytest.mark.slow
 def test_komi_comes_off_the_value(ko, komi):
     black = oracle("go", size=3, komi=komi, ko=ko)
     start = black.game.start()
@@ -139,6 +140,7 @@ def test_the_past_matters_with_superko(perfect):
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("ko", ALL_KO)
 @pytest.mark.parametrize("other", ["best", "random"])
+@pytest.mark.slow
 def test_perfect_players_get_at_least_the_value(perfect, size, ko, other):
     judge = perfect(size, ko)
     rng = np.random.default_rng(2)

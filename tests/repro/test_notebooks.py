@@ -101,6 +101,7 @@ def test_a_notebook_that_fails_is_not_stored(toy, capsys):
     assert refresh.main(["02_none"]) == 1
 
 
+@pytest.mark.slow
 def test_refreshing_twice_gives_the_same_bytes(toy):
     path = toy.notebook(
         "print(1)", "import azlab\nfor k in azlab.show.progress('work', range(3)): pass\nazlab.game('tictactoe').start()"

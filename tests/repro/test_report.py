@@ -115,6 +115,7 @@ def test_ticks_are_few_and_inside(low, high):
     assert 2 <= len(marks) <= 7 and all(low - 1e-9 <= mark <= high + 1e-9 for mark in marks) and marks == sorted(set(marks))
 
 
+@pytest.mark.slow
 def test_the_page_fits_a_phone(need, tmp_path):
     chromium = need("chromium")
     from playwright.sync_api import sync_playwright

@@ -198,6 +198,7 @@ def test_resume_without_a_folder_takes_the_newest_unfinished_run(toy):
     ("cell", "said"),
     [("import os; os._exit(1)", "Kernel died"), ("1 / 0", "cell 3: ZeroDivisionError: division by zero")],
 )
+@pytest.mark.slow
 def test_a_notebook_that_fails_costs_no_result(cell, said, toy):
     toy.source()
     toy.notebook(cell)

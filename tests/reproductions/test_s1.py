@@ -17,6 +17,8 @@ from azlab.repro import experiments
 from azlab.repro.record import Recorder
 from azlab_reproductions.s1_value_generations import experiment
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "s1_value_generations"
 TINY = {
     "tictactoe": {"games": [60, 60, 60], "epochs": 1},

@@ -7,6 +7,8 @@ from azlab.learning.tabular import MonteCarloControl
 from azlab.repro import Recorder, claims, experiments
 from azlab_reproductions.s2_go.oddities import AnswersPasses, result_or_the_one_before
 
+pytestmark = pytest.mark.slow
+
 TWO = azlab.game("go", size=2, komi=0)
 THREE = azlab.game("go", size=3, komi=0)
 

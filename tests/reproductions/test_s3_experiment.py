@@ -12,6 +12,8 @@ from azlab.repro import claims, experiments, results
 from azlab.repro.record import Recorder
 from azlab_reproductions.s3_dots_and_boxes import plain_search
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "s3_dots_and_boxes"
 THREE = {"version_games": [2] * 3, "version_epochs": [1] * 3, "walks": [1] * 3, "gate_games": [2] * 3, "layers": [[8]] * 3}
 TOY = {

@@ -110,6 +110,7 @@ def test_an_empty_batch_asks_nobody():
     assert cached.hits == cached.misses == 0
 
 
+@pytest.mark.slow
 def test_large_states(hash_evaluator):
     game = azlab.game("go", size=19, ko="positional")
     states, legal = positions(game, 60)
@@ -208,6 +209,7 @@ def run(constant_hash, **environment):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_oldest_is_forgotten_compiled_as_plain_python_and_when_all_hashes_are_equal():
     compiled = run("none")
     assert sum(compiled) > 500

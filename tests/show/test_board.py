@@ -62,6 +62,7 @@ def test_colours_differ_in_brightness_not_only_in_hue(front, back, contrast, the
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.slow
 def test_a_browser_shows_the_boards_in_both_themes(need, theme, tmp_path):
     from playwright.sync_api import sync_playwright
 
