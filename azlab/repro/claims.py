@@ -51,7 +51,7 @@ from typing import Any
 
 from azlab.errors import AzlabError
 from azlab.repro.reading import is_name, is_number, read_toml
-from azlab.repro.sources import PROFILES, source_folder, source_names, source_table
+from azlab.repro.sources import PROFILES, short_name, source_folder, source_names, source_table
 
 COMPARISONS = ("at least", "at most", "above", "below")
 TRENDS = ("rises", "falls")
@@ -119,7 +119,7 @@ class Source:
 
     @property
     def short(self) -> str:
-        return self.name.split("_")[0]
+        return short_name(self.name)
 
     def claim(self, claim_id: str) -> Claim:
         found = next((claim for claim in self.claims if claim.id == claim_id), None)

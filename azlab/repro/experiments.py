@@ -33,7 +33,7 @@ from typing import Any
 from azlab.errors import AzlabError
 from azlab.files import reproductions, reproductions_folder
 from azlab.repro.reading import is_name, is_number, read_toml
-from azlab.repro.sources import PROFILES, find_source, notebook_path, source_names
+from azlab.repro.sources import PROFILES, find_source, notebook_path, short_name, source_names
 
 TYPES: dict[type, tuple[type, ...]] = {int: (int,), float: (int, float), str: (str,), bool: (bool,), list: (list,)}
 
@@ -51,7 +51,7 @@ class Experiment:
     @property
     def id(self) -> str:
         """Its name on the command line and in notebooks: s2.tabular."""
-        return f"{self.source.split('_')[0]}.{self.name}"
+        return f"{short_name(self.source)}.{self.name}"
 
     @property
     def notebook_path(self) -> Path:

@@ -23,7 +23,7 @@ from azlab.learning.intervals import interval
 from azlab.repro.claims import Claim, Source
 from azlab.repro.reading import is_name, is_number, is_text, is_time, is_whole, read_json, refuse
 from azlab.repro.record import write_json
-from azlab.repro.sources import PROFILES, source_folder, source_names
+from azlab.repro.sources import PROFILES, short_name, source_folder, source_names
 from azlab.repro.verdict import Measured
 
 REMEDY = "Restore it with git or from a copy, or remove it and run its experiment again."
@@ -53,7 +53,7 @@ class Result:
     @property
     def run_id(self) -> str:
         """Its name in the report."""
-        return f"{self.source.split('_')[0]}.{self.experiment}-{self.profile}-seed{self.seed}"
+        return f"{short_name(self.source)}.{self.experiment}-{self.profile}-seed{self.seed}"
 
     def value(self, claim_id: str) -> Any:
         """What was measured for a claim."""
@@ -164,7 +164,7 @@ def kept(source: str, experiment: str, seed: int) -> Result:
     found = [read(file) for file in sorted(folder.glob(f"{experiment}-*-seed*.json"))]
     found = [one for one in found if one.experiment == experiment]
     if not found:
-        name = f"{source.split('_')[0]}.{experiment}"
+        name = f"{short_name(source)}.{experiment}"
         raise AzlabError(f"No result of {name} is kept yet: `azlab reproduce {name} --profile laptop --keep` makes one.")
     return min(found, key=lambda one: (-PROFILES.index(one.profile), one.seed != seed, one.seed))
 

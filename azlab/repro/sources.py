@@ -24,9 +24,14 @@ def source_names() -> list[str]:
     return sorted(file.parent.name for file in reproductions_folder().glob("*/claims.toml"))
 
 
+def short_name(source: str) -> str:
+    """What a source is called on the command line and in claims: s1 for s1_value_generations."""
+    return source.split("_")[0]
+
+
 def find_source(text: str) -> str | None:
     """The source called `text`: its folder's name, or the part before the first underscore, such as s1. None if there is none."""
-    return next((name for name in source_names() if text.lower() in (name, name.split("_")[0])), None)
+    return next((name for name in source_names() if text.lower() in (name, short_name(name))), None)
 
 
 def source_folder(name: str) -> Path:
