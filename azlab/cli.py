@@ -291,7 +291,7 @@ def _run(args: argparse.Namespace) -> int:
 
     _load_code(args)
     folder = RunFolder(args.folder)
-    folder.config()  # says so if this is no run
+    folder.settings()  # of any learner's run; says so if this is none
     for row in folder.follow() if args.watch else folder.metrics():
         print(headline(row), flush=True)
     if not folder.metrics():

@@ -33,7 +33,8 @@ from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearn
 from azlab.learning.made_of import check_same, described, with_objects
 from azlab.learning.parts import Parts, complete, parts_of
 from azlab.learning.progress import counter
-from azlab.learning.run_folder import BRING_BACK, RunFolder
+from azlab.learning.run_files import clock, spent
+from azlab.learning.run_folder import RunFolder
 from azlab.learning.schedules import linear
 from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, together
 from azlab.learning.window import Window
@@ -157,9 +158,7 @@ class AlphaZero:
         if done != self.iteration or not self._is_between:
             self._start()
             self._take_over(done)
-        self.metrics = self.folder.metrics()
-        if [row["iteration"] for row in self.metrics] != list(range(1, done + 1)):
-            raise AzlabError(f"{self.folder.path / 'metrics.jsonl'} is damaged: not every iteration has its line. {BRING_BACK}")
+        self.metrics = self.folder.all_metrics(done)
 
     def _keep_first_weights(self) -> None:
         """A learner that was handed in began with weights that nothing else can make again."""
@@ -203,11 +202,11 @@ class AlphaZero:
 
     def _iterate(self, iteration: int) -> None:
         """One iteration, which counts once its checkpoint is written."""
-        begin, cpu = time.perf_counter(), time.process_time()
+        began = begin, cpu = clock()
         row: dict[str, Any] = {"iteration": iteration}
         self._is_between = False
         row |= self._play(iteration)
-        played, played_cpu = time.perf_counter(), time.process_time()
+        played, played_cpu = clock()
         row |= self._learn(iteration)
         row["play_seconds"], row["train_seconds"] = played - begin, time.perf_counter() - played
         row["play_cpu_seconds"], row["train_cpu_seconds"] = played_cpu - cpu, time.process_time() - played_cpu
@@ -221,9 +220,7 @@ class AlphaZero:
         if iteration % self.config.evaluation.search_every == 0 or last:
             row |= self._evaluate(iteration)
         row["evaluation_seconds"] = time.perf_counter() - before
-        row["seconds"] = time.perf_counter() - begin
-        row["cpu_seconds"] = time.process_time() - cpu
-        row["total_seconds"] = row["seconds"] + (self.metrics[-1]["total_seconds"] if self.metrics else 0.0)
+        row |= spent(began, self.metrics)
         unfinished = [worker.unfinished() for worker in self.selfplay.workers]
         self.folder.finish(iteration, self._optimiser_aside().replace, unfinished, row)
         self.iteration, self._is_between = iteration, True
@@ -322,7 +319,7 @@ class AlphaZero:
         config = self.config.evaluation
         row: dict[str, Any] = {}
         if self._test is not None:
-            row |= self._search_accuracy(sample(self._test, config.count, self.config.seed))
+            row |= self._search_accuracy(sample(self._test, config.count))
         seed = 1000 * self.config.seed + iteration
         me = self._player(self.evaluators[0], f"version {iteration}", seed)
         opponents = self._opponents(seed)

@@ -1,16 +1,13 @@
 """The settings of a training run: one frozen dataclass, written to and read from TOML. Switches, not forks."""
 
-import dataclasses
-import json
-import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, SupportsFloat, SupportsIndex, get_origin, get_type_hints
+from typing import Any
 
 from azlab.errors import AzlabError, finite_number, whole_number
 from azlab.files import reproduction_files
 from azlab.games.game import Game
+from azlab.learning.as_toml import build, read_toml, to_toml
 from azlab.learning.learner import LossConfig
 from azlab.learning.old_configs import renewed
 from azlab.learning.schedules import Points, check_points, linear, stepped
@@ -87,7 +84,7 @@ class EvaluationConfig:
     positions: str = ""
     # "reachable", "random", or a data set of graded positions such as "connect4/hard_test.txt.gz"; "" tests on none
     count: int = 1000
-    # positions on which the search is tested, 0 for all; of "random" ones there are no more
+    # positions on which the search is tested, whatever the run's seed; 0 for all; of "random" ones there are no more
     patience: int = 0
     # stop after so many tests of the search in a row without a better one (S5: 10); 0 goes on
     simulations: int = 100
@@ -160,30 +157,12 @@ class AlphaZeroConfig:
 
     def to_toml(self) -> str:
         """The config as a TOML file that `from_toml` reads."""
-        plain, sections = [], []
-        for item in dataclasses.fields(self):
-            value = getattr(self, item.name)
-            if dataclasses.is_dataclass(value):
-                value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value)}
-            if isinstance(value, dict):
-                sections.append(
-                    "\n".join([f"\n[{item.name}]", *(f"{_toml_key(key)} = {_toml(entry)}" for key, entry in value.items())])
-                )
-            else:
-                plain.append(f"{item.name} = {_toml(value)}")
-        return "\n".join([*plain, *sections]) + "\n"
+        return to_toml(self)
 
     @classmethod
     def from_toml(cls, text: str, where: str = "The config") -> "AlphaZeroConfig":
         """Read a config, also one of an older version; what it leaves out keeps its default, what it should not have is named."""
-        try:
-            values = tomllib.loads(text)
-            repr(values)  # refuses numbers of thousands of digits now, not in the midst of a sentence about them
-        except ValueError as error:
-            raise AzlabError(f"{where} is no TOML file: {error}.") from None
-        except RecursionError:
-            raise AzlabError(f"{where} holds lists within lists within lists, too deep to be read.") from None
-        return build(cls, renewed(values, where), where)
+        return build(cls, renewed(read_toml(text, where), where), where)
 
     @classmethod
     def load(cls, path: str | Path) -> "AlphaZeroConfig":
@@ -195,7 +174,7 @@ class AlphaZeroConfig:
 
     def changed(self, settings: dict[str, Any]) -> "AlphaZeroConfig":
         """With other values, by name: {"budget.simulations": 100, "iterations": 20}."""
-        text = tomllib.loads(self.to_toml())
+        text = read_toml(self.to_toml())
         for name, value in settings.items():
             section, dot, key = name.rpartition(".")
             place = text.setdefault(section, {}) if dot else text
@@ -203,19 +182,6 @@ class AlphaZeroConfig:
                 raise AzlabError(f"{section} is one setting and has no parts such as {name}: write {section}={value}.")
             place[key] = value
         return build(type(self), text, "The config")
-
-
-def differences(one: AlphaZeroConfig, other: AlphaZeroConfig) -> list[str]:
-    """The names of the settings in which two configs differ."""
-    left, right = dataclasses.asdict(one), dataclasses.asdict(other)
-    names = []
-    for name, value in left.items():
-        if isinstance(value, dict) and isinstance(right[name], dict):
-            keys = value.keys() | right[name].keys()
-            names += sorted(f"{name}.{key}" for key in keys if value.get(key) != right[name].get(key))
-        elif value != right[name]:
-            names.append(name)
-    return names
 
 
 ANY_GAME = "any_game"  # the settings of games that have no preset of their own
@@ -237,58 +203,3 @@ def preset(name: str) -> AlphaZeroConfig:
     if found is None:
         raise AzlabError(f"There is no preset {name!r}; there are {', '.join(presets())}.")
     return AlphaZeroConfig.load(found)
-
-
-def _toml_key(key: str) -> str:
-    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else _toml(key)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        if not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise AzlabError(f"A config file holds text, and {value!r} is not text in any language.")
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML has the escapes of JSON
-    if isinstance(value, tuple | list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, SupportsIndex):  # numpy's numbers too
-        return repr(int(value))
-    if isinstance(value, SupportsFloat):
-        return repr(float(value))
-    raise AzlabError(f"A config file holds numbers, texts and lists of them, not {value!r}.")
-
-
-def build(kind: Any, values: dict[str, Any], where: str) -> Any:
-    """A dataclass from plain values, lists becoming tuples; unknown names and wrong types are sentences."""
-    hints = get_type_hints(kind)
-    given: dict[str, Any] = {}
-    for name, value in values.items():
-        if name not in hints:
-            raise AzlabError(f"{where}: there is no setting {name!r}; there are {', '.join(hints)}.")
-        if dataclasses.is_dataclass(hints[name]):
-            if not isinstance(value, dict):
-                raise AzlabError(f"{where}: {name} is a section, not {value!r}.")
-            given[name] = build(hints[name], value, f"{where}, section [{name}]")
-        else:
-            given[name] = _fitting(value, hints[name], f"{where}: {name}")
-    try:
-        return kind(**given)
-    except AzlabError as error:
-        raise AzlabError(f"{where}: {error}") from None
-
-
-def _fitting(value: Any, hint: Any, name: str) -> Any:
-    origin = get_origin(hint) or hint
-    wanted = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", dict: "a section"}
-    if origin is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if origin in wanted and type(value) is not origin:
-        raise AzlabError(f"{name} must be {wanted[origin]}, not {value!r}.")
-    if isinstance(value, dict):
-        return {key: _as_tuples(entry) for key, entry in value.items()}
-    return _as_tuples(value)
-
-
-def _as_tuples(value: Any) -> Any:
-    return tuple(_as_tuples(item) for item in value) if isinstance(value, tuple | list) else value

@@ -7,13 +7,13 @@ The scheme, its random moves and the defaults below are those of S1.
     learner = ValueGenerations(azlab.game("tictactoe"), seed=1)
     players = learner.run([5000, 30000, 30000], epochs=10, folder="runs/tictactoe")
 
-After every generation the folder holds all that the next one needs, so the same call goes on after an interruption:
-generation_N.keras of every generation, the optimiser's numbers of the last, and state.json, which is written last.
+The folder is that of a run (run_files.py) whose iterations are generations: the same call goes on after an interruption. A
+checkpoint holds optimiser.npz, Adam's numbers, and state.json: the state of the random numbers and the loss of every epoch.
 """
 
 import json
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from azlab.games.count import distinct
 from azlab.games.game import Game
 from azlab.intact import check_arrays, parsed, sealed, unsealed
 from azlab.learning.afterstates import AfterstateNet, ValueAgent
+from azlab.learning.run_files import RunFiles, clock, spent
 from azlab.nets.keras_nets import load_keras, value_net
 from azlab.nets.weights import load_keras_weights, save_keras
 
@@ -32,9 +33,45 @@ __all__ = ["ValueGenerations", "AfterstateNet", "ValueAgent"]
 
 BATCH = 1024  # positions of a training step
 STEP = 128  # positions of a batch are filled up to a multiple of it: few different shapes, for each is compiled anew
-STATE = "state.json"
-ONCE_FIXED = {"learning_rate": 0.001, "decay": 1e-4}  # what older files do not say
 Progress = Callable[[str, int, int], None]  # (what is being done, steps done, steps in all)
+
+
+@dataclass(frozen=True)
+class GenerationsConfig:
+    """The settings of a run, for its folder; see `ValueGenerations` and its `run`."""
+
+    game: str = ""
+    filters: tuple[int, ...] = (30, 50)
+    learning_rate: float = 0.001
+    decay: float = 1e-4
+    seed: int = 0
+    games: tuple[int, ...] = ()
+    # of each generation
+    epochs: int = 1
+    symmetries: str = "all"
+    batch: int = BATCH
+    iterations: int = 1
+    # generations
+
+
+class GenerationsRun(RunFiles[GenerationsConfig]):
+    """The folder of a run."""
+
+    learner = "ValueGenerations"
+    kind = GenerationsConfig
+    may_change = {"games", "iterations"}  # those of generations to come
+
+    def _is_new(self, config: GenerationsConfig) -> bool:
+        if (self.path / "state.json").is_file():
+            raise AzlabError(
+                f"{self.path} holds value generations in the format of azlab 0.2, which is no longer read: name another folder, "
+                "to train anew, or go on with azlab 0.2."
+            )
+        is_new = super()._is_new(config)
+        asked = dict(enumerate(config.games, start=1))
+        made = {row["iteration"]: row.get("games") for row in self.metrics()}
+        self._check_same(["games"] if any(made[number] != asked[number] for number in made.keys() & asked.keys()) else [])
+        return is_new
 
 
 class ValueGenerations(AfterstateNet):
@@ -55,10 +92,9 @@ class ValueGenerations(AfterstateNet):
         keras.utils.set_random_seed(whole_number("seed", seed, 0, 2**31))
         self.filters = tuple(filters)
         super().__init__(game, value_net(height, self.filters))
-        self._settings: dict[str, Any] = {"game": repr(game), "filters": list(filters), "seed": seed}
-        self._settings |= {"learning_rate": learning_rate, "decay": decay}
+        self._settings = repr(game), self.filters, learning_rate, decay, seed
         self.losses: list[float] = []  # mean loss of every epoch
-        self.history: list[dict[str, Any]] = []  # for every generation: games, epochs, symmetries, batch, positions, seconds
+        self.metrics: list[dict[str, Any]] = []  # of every generation, as in metrics.jsonl
         self._rng = np.random.default_rng(seed)
         self._optimiser = keras.optimizers.Adam(learning_rate)
         self._step = _compiled_step(self.net, self._optimiser, decay)
@@ -66,7 +102,11 @@ class ValueGenerations(AfterstateNet):
     @property
     def generation(self) -> int:
         """How many generations the network has learned."""
-        return len(self.history)
+        return len(self.metrics)
+
+    def _has_drawn(self) -> bool:
+        """Whether games were played or learned, be it in part: nothing of that goes without random numbers."""
+        return self._rng.bit_generator.state != np.random.default_rng(self._settings[-1]).bit_generator.state
 
     def run(
         self,
@@ -78,22 +118,18 @@ class ValueGenerations(AfterstateNet):
         progress: Progress | None = None,
     ) -> list[AfterstateNet]:
         """Train a generation for each number of games, going on with what `folder` holds; return the network of each."""
-        folder = Path(folder)
-        if (folder / STATE).exists():
-            self.load(folder)
-        wanted: list[dict[str, Any]] = [
-            {"games": count, "epochs": epochs, "symmetries": symmetries, "batch": batch} for count in games
-        ]
-        for made, asked in zip(self.history, wanted):
-            if any(made[key] != asked[key] for key in asked):
-                raise AzlabError(f"{folder} holds a training with other settings: {made}, not {asked}. Name another folder.")
-        for number, asked in enumerate(wanted, start=1):
-            if number > self.generation:
-                self.next_generation(**asked, progress=progress)
-                self.save(folder)
-            if progress is not None:
-                progress("generation", number, len(wanted))
-        return [self.of_generation(number, folder) for number in range(1, len(wanted) + 1)]
+        run = GenerationsRun(folder)
+        how = (tuple(games), epochs, symmetries, batch, len(games))
+        with run.at_work(GenerationsConfig(*self._settings, *how), is_untrained=not self._has_drawn()) as done:
+            if done:
+                self._take_over(run, done)
+            for number, count in enumerate(games, start=1):
+                if number > self.generation:
+                    self.next_generation(count, epochs, symmetries, batch, progress)
+                    self._keep(run)
+                if progress is not None:
+                    progress("generation", number, len(games))
+            return [self.of_generation(number, folder) for number in range(1, len(games) + 1)]
 
     def next_generation(
         self, games: int, epochs: int, symmetries: str = "all", batch: int = BATCH, progress: Progress | None = None
@@ -101,13 +137,14 @@ class ValueGenerations(AfterstateNet):
         """Play with the present network (at random in the first generation), then learn from those games."""
         whole_number("games", games, 1, 10**8)
         whole_number("epochs", epochs, 1, 10**6)
-        began = time.perf_counter()
+        began = clock()
         states, results = self.play_games(games, progress)
-        played = time.perf_counter()
+        played = clock()
         self.train(states, results, epochs, symmetries, batch, progress)
-        seconds = {"playing": round(played - began, 1), "training": round(time.perf_counter() - played, 1)}
-        settings = {"games": games, "epochs": epochs, "symmetries": symmetries, "batch": batch}
-        self.history.append({**settings, "positions": len(states), "seconds": seconds})
+        row: dict[str, Any] = {"iteration": self.generation + 1, "games": games, "epochs": epochs, "batch": batch}
+        row |= {"moves": len(states), "loss": self.losses[-1], "value_loss": self.losses[-1]}
+        row["play_seconds"] = played[0] - began[0]
+        self.metrics.append(row | {"train_seconds": clock()[0] - played[0]} | spent(began, self.metrics))
 
     # --- data and training ----------------------------------------------------------------------------------------
 
@@ -194,58 +231,47 @@ class ValueGenerations(AfterstateNet):
 
     # --- files ----------------------------------------------------------------------------------------------------
 
-    def save(self, folder: str | Path) -> None:
-        """Write all that the next generation needs; what earlier calls wrote counts until the last file is in place."""
-        folder = Path(folder)
-        save_keras(self.net, folder / f"generation_{self.generation}.keras")
+    def _keep(self, run: GenerationsRun) -> None:
+        """Make the present generation count."""
         numbers = {f"{k}": variable.numpy() for k, variable in enumerate(self._optimiser.variables)}
-        save_arrays(folder / f"optimiser_{self.generation}.npz", numbers)
-        content = {**self._settings, "random": self._rng.bit_generator.state, "history": self.history, "losses": self.losses}
-        text = json.dumps(sealed(content), indent=1) + "\n"
-        write_aside(folder / STATE, lambda aside: aside.write_text(text, encoding="utf-8"))
-        for old in folder.glob("optimiser_*.npz"):
-            if old.stem != f"optimiser_{self.generation}":
-                old.unlink()
+        state = json.dumps(sealed({"random": self._rng.bit_generator.state, "losses": self.losses})) + "\n"
 
-    def load(self, folder: str | Path) -> None:
-        """Go on where `save` left off; the game, the network, Adam's numbers and the seed must be the same."""
-        folder = Path(folder)
-        kept, random, history, losses = _state(folder)
-        others = ", ".join(f"{name} {value}" for name, value in kept.items() if value != self._settings[name])
-        if others:
-            raise AzlabError(f"{folder} holds another training: {others}. Name another folder.")
-        file, variables = folder / f"optimiser_{len(history)}.npz", self._optimiser.variables
+        def write(checkpoint: Path) -> None:
+            save_arrays(checkpoint / "optimiser.npz", numbers)
+            write_aside(checkpoint / "state.json", lambda aside: aside.write_text(state, encoding="utf-8"))
+
+        save_keras(self.net, run.net_file(self.generation, ".keras"))
+        run.count(self.generation, write, self.metrics[-1])
+
+    def _take_over(self, run: GenerationsRun, done: int) -> None:
+        """Go on where `_keep` left off."""
+        file, variables = run.checkpoint(done) / "optimiser.npz", self._optimiser.variables
         wanted = {f"{k}": (variable.numpy().dtype, tuple(variable.shape)) for k, variable in enumerate(variables)}
-        numbers = load_arrays(file, sum(variable.numpy().nbytes for variable in variables))
-        check_arrays(file, numbers, wanted)
-        load_keras_weights(self.net, folder / f"generation_{len(history)}.keras")
+        metrics = run.all_metrics(done)
+        with run.remedy(done):
+            random, losses = _state(run.checkpoint(done) / "state.json")
+            numbers = load_arrays(file, sum(variable.numpy().nbytes for variable in variables))
+            check_arrays(file, numbers, wanted)
+            load_keras_weights(self.net, run.net_file(done, ".keras"))
         for k, variable in enumerate(variables):
             variable.assign(numbers[f"{k}"])
         self._rng.bit_generator.state = random
-        self.history, self.losses = history, losses
+        self.metrics, self.losses = metrics, losses
 
     def of_generation(self, number: int, folder: str | Path) -> AfterstateNet:
         """The network as generation `number` left it in `folder`."""
         net = value_net(self.net.input_shape[1], self.filters)
-        return AfterstateNet(self.game, load_keras_weights(net, Path(folder) / f"generation_{number}.keras"))
+        return AfterstateNet(self.game, load_keras_weights(net, GenerationsRun(folder).net_file(number, ".keras")))
 
 
-def _state(folder: Path) -> tuple[dict[str, Any], dict, list[dict[str, Any]], list[float]]:
-    """What state.json holds: what was trained and how, the state of the random numbers, the history and the losses."""
+def _state(file: Path) -> tuple[dict, list[float]]:
+    """The state of the random numbers and the losses that a checkpoint holds."""
     try:
-        content = unsealed(parsed((folder / STATE).read_bytes().decode()))
-        kept = {"game": content["game"], "filters": list(content["filters"]), "seed": content["seed"]}
-        kept |= {name: content.get(name, before) for name, before in ONCE_FIXED.items()}
+        content = unsealed(parsed(file.read_bytes().decode()))
         np.random.default_rng().bit_generator.state = content["random"]  # to see whether it is one
-        history, losses = list(content["history"]), [float(loss) for loss in content["losses"]]
-        if not history or any(not {"games", "epochs", "symmetries", "batch"} <= {*made} for made in history):
-            raise ValueError("its history is not complete")
+        return content["random"], [float(loss) for loss in content["losses"]]
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        raise AzlabError(
-            f"There is no training to go on with in {folder}: {STATE} is damaged ({error}). Bring back a copy of the file, or "
-            "name another folder for a new training."
-        ) from None
-    return kept, content["random"], history, losses
+        raise AzlabError(f"{file} is damaged ({error}). Use another copy.") from None
 
 
 def _looks(planes: np.ndarray, turns: np.ndarray) -> np.ndarray:

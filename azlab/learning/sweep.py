@@ -28,7 +28,8 @@ from typing import Any
 from azlab.errors import AzlabError, whole_number
 from azlab.files import locked, write_aside
 from azlab.intact import parsed, sealed, unsealed
-from azlab.learning.config import AlphaZeroConfig, differences
+from azlab.learning.as_toml import differences
+from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.run_folder import RunFolder
 from azlab.learning.sweep_table import Table
 from azlab.learning.units import BEGUN, DONE, ROW, Event, Unit, Work, in_processes

@@ -7,18 +7,31 @@
     history.perfect     # the share of positions in which the greedy move was perfect, [times]
 
 A pair is a row that the table can have and a move that is legal in one of its states.
+
+    history.run(1_000_000, folder="runs/table")     # the same call goes on after an interruption
+
+The folder is that of a run (run_files.py); values/00001.npz has what an iteration wrote down, a checkpoint the table.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from azlab.errors import AzlabError
+from azlab.files import load_arrays, save_arrays
 from azlab.games.game import Position
+from azlab.games.packed import as_bytes
+from azlab.intact import check_arrays, checksum
+from azlab.learning.run_files import RunFiles, clock, spent
 from azlab.learning.tabular import MonteCarloControl
 
 A_DECADE = 10  # times at which values are written down from 100 games to 1,000, from 1,000 to 10,000 and so on
 DOUBLING = 3  # so many times later the number of games has doubled: 10 ** (3 / 10) = 1.995
+FEW = 10_000  # games before the first iteration ends: fewer are sooner played again than written
 
 Progress = Callable[[int, int], None]
 
@@ -29,6 +42,34 @@ def times(games: int) -> list[int]:
         raise AzlabError(f"A history needs at least one game, not {games}.")
     grid = {round(10 ** (k / A_DECADE)) for k in range(A_DECADE * len(str(games)))}
     return sorted({one for one in grid if one < games} | {games})
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """The settings of a run, for its folder: those of the table, a checksum of what is watched, and the games in all."""
+
+    game: str = ""
+    epsilon: float = 0.2
+    optimistic: bool = False
+    key: str = "planes"
+    seed: int = 0
+    discount: float = 1.0
+    taught: str = ""
+    watched: str = ""
+    games: int = 1
+    iterations: int = 1
+
+
+class TableRun(RunFiles[TableConfig]):
+    """The folder of a run."""
+
+    learner = "MonteCarloControl"
+    kind = TableConfig
+    may_change = {"games", "iterations"}
+
+    def values_file(self, iteration: int) -> Path:
+        """What an iteration wrote down."""
+        return self.path / "values" / f"{iteration:05}.npz"
 
 
 class TableHistory:
@@ -48,21 +89,72 @@ class TableHistory:
         _, self._first, self._row = np.unique(table.keys_of(states), return_index=True, return_inverse=True)
         self._pairs = np.zeros((len(self._first), legal.shape[1]), np.bool_)  # bool [rows, A]
         np.logical_or.at(self._pairs, self._row, legal)
+        self._watched = checksum("", {"states": as_bytes(states), "scores": scores})
+        self.metrics: list[dict[str, Any]] = []  # of every iteration of a run in a folder, as in its metrics.jsonl
+        self._forget()
+
+    def _forget(self) -> None:
         self.games: list[int] = []
         self._q: list[np.ndarray] = []
         self._counts: list[np.ndarray] = []
         self._perfect: list[float] = []
 
-    def run(self, games: int, progress: Progress | None = None) -> "TableHistory":
-        """Play until the table has learned from so many games in all."""
-        for time in times(games):
-            if time <= self.table.games:
-                continue
-            self.table.run(time - self.table.games)
-            self._write_down()
-            if progress is not None:
-                progress(time, games)
+    def run(self, games: int, progress: Progress | None = None, folder: str | Path | None = None) -> "TableHistory":
+        """Play until the table has learned from so many games in all; with a folder, go on with what it holds."""
+        run = None if folder is None else TableRun(folder)
+        ends = [time for time in times(games) if time >= FEW or time == games]
+        with nullcontext(0) if run is None else run.at_work(self._config(games, len(ends)), not self.table.counts.any()) as done:
+            if run is not None and done:
+                self._take_over(run, done)
+            self._began = clock()
+            for time in times(games):
+                if time <= self.table.games:
+                    continue
+                self.table.run(time - self.table.games)
+                self._write_down()
+                if run is not None and time in ends:
+                    self._keep(run)
+                if progress is not None:
+                    progress(time, games)
         return self
+
+    def _config(self, games: int, iterations: int) -> TableConfig:
+        table = self.table
+        settings = repr(table.game), table.epsilon, bool(table.optimistic), table.key, table.seed, table.discount
+        return TableConfig(*settings, f"{table.taught.__module__}.{table.taught.__name__}", self._watched, games, iterations)
+
+    def _keep(self, run: TableRun) -> None:
+        """Make the games since the last iteration count as one."""
+        before = {name: sum(row[name] for row in self.metrics) for name in ("games", "moves", "times")}
+        new = slice(before["times"], None)
+        values = {"games": self.games[new], "q": self._q[new], "counts": self._counts[new], "perfect": self._perfect[new]}
+        row = {"iteration": len(self.metrics) + 1, "games": self.table.games - before["games"], "times": len(self.games[new])}
+        row |= {"moves": int(self.table.counts.sum()) - before["moves"], "rows": self.table.rows}
+        row |= {"met": float(np.mean(self._counts[-1] > 0)), "perfect": self._perfect[-1]}
+        times = spent(self._began, self.metrics)
+        self.metrics.append(row | times | {"play_seconds": times["seconds"]})
+        save_arrays(run.values_file(row["iteration"]), {name: np.array(parts) for name, parts in values.items()})
+        run.count(row["iteration"], lambda checkpoint: self.table.save(checkpoint / "table.npz"), self.metrics[-1])
+        self._began = clock()
+
+    def _take_over(self, run: TableRun, done: int) -> None:
+        """Go on where `_keep` left off."""
+        self._forget()
+        pairs = "times", int(self._pairs.sum())
+        wanted: dict[str, Any] = {"games": (np.int64, ("times",)), "perfect": (np.float64, ("times",))}
+        wanted |= {"q": (np.float32, pairs), "counts": (np.int32, pairs)}
+        for iteration in range(1, done + 1):
+            file = run.values_file(iteration)
+            with run.remedy(done) if iteration == done else nullcontext():
+                arrays = load_arrays(file)
+                check_arrays(file, arrays, wanted)
+            self.games += arrays["games"].tolist()
+            self._perfect += arrays["perfect"].tolist()
+            self._q += list(arrays["q"])
+            self._counts += list(arrays["counts"])
+        with run.remedy(done):
+            self.table.load(run.checkpoint(done) / "table.npz")
+        self.metrics = run.all_metrics(done)
 
     def _write_down(self) -> None:
         q, counts = self.table.look_up(self.states[self._first])

@@ -104,7 +104,7 @@ class MonteCarloControl:
             if field not in (game.dtype.names or ()):
                 raise AzlabError(f"{game.name} has no field `{field}`; use key='planes'.")
         self.game, self.epsilon, self.optimistic, self.key = game, float(epsilon), optimistic, key
-        self.discount, self.taught = float(discount), taught
+        self.discount, self.taught, self.seed = float(discount), taught, seed
         self.games = 0  # played so far
         self.rows = 0  # in use
         self.results = np.zeros(3, np.int64)  # games lost, drawn, won by seat 0

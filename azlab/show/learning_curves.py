@@ -19,6 +19,7 @@ from azlab.errors import AzlabError
 PANELS: list[tuple[str, bool, dict[str, str]]] = [
     ("loss", False, {"policy_loss": "policy", "value_loss": "value", "reply_loss": "reply"}),
     ("accuracy", True, {"network_accuracy": "net alone", "mcts_accuracy": "with search", "result_accuracy": "result"}),
+    ("perfect play", True, {"perfect": "table"}),
     ("Elo", False, {"elo": "Elo"}),
     ("moves a second", False, {"speed": "self-play"}),
 ]
@@ -48,11 +49,11 @@ def _rows(run: Any) -> list[dict[str, Any]]:
         if not isinstance(run, Measured):
             raise AzlabError(f"Curves are drawn of a run's folder, of an AlphaZero or of its metrics, not of {run!r}.")
         return run.metrics
-    from azlab.learning.run_folder import RunFolder
+    from azlab.learning.run_files import RunFiles
 
     if not Path(run).is_dir():
         raise AzlabError(f"There is no folder {run}.")
-    return RunFolder(Path(run)).metrics()
+    return RunFiles(Path(run)).metrics()
 
 
 def curves(run: Any, against: str = "minutes", live: bool = False) -> Any:
@@ -87,10 +88,10 @@ def curves(run: Any, against: str = "minutes", live: bool = False) -> Any:
 
 def _follow(folder: Any) -> None:
     """Follow a run's folder; each new iteration renews the picture."""
-    from azlab.learning.run_folder import RunFolder
+    from azlab.learning.run_files import RunFiles
 
-    run, listener = RunFolder(folder), LiveCurves()
-    total = run.config().iterations
+    run, listener = RunFiles[Any](folder), LiveCurves()
+    total = run.iterations()
     try:
         for row in run.follow():
             listener("iteration", row["iteration"], total, **row)

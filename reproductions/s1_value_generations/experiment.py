@@ -38,8 +38,8 @@ def tictactoe(record: Recorder, *, games: list, epochs: int) -> None:
     with record.progress("tic-tac-toe") as report:
         generations = learner.run(games, epochs, record.folder / "tictactoe", progress=report)
     players |= _by_name(generations)
-    _record_training(record, learner)
-    minutes = sum(one["seconds"]["training"] for one in learner.history) / 60
+    _record_training(record, learner, "all")
+    minutes = sum(row["train_seconds"] for row in learner.metrics) / 60
     _record_exam(record, players, f"trained in {minutes:.0f} minutes")
     record.data("worth", {name: _worth_of_moves(net, game.from_moves(WATCHED)) for name, net in players.items()})
     record.data("mistakes", {name: _mistakes(net) for name, net in players.items()})
@@ -69,7 +69,7 @@ def simple_go(
     with record.progress("simple go") as report:
         generations = learner.run(games, epochs, record.folder / "simple_go", symmetries, batch, report)
     players = _by_name(generations)
-    _record_training(record, learner)
+    _record_training(record, learner, symmetries)
     record.data("worth of first moves", {name: _worth_of_moves(net, game.start()) for name, net in players.items()})
     agents = [ValueAgent(net, name) for name, net in players.items()]
     _record_tournament(record, agents)
@@ -84,9 +84,14 @@ def _by_name(generations: list[AfterstateNet]) -> dict[str, AfterstateNet]:
     return {f"generation {number}": net for number, net in enumerate(generations, 1)}
 
 
-def _record_training(record: Recorder, learner: ValueGenerations) -> None:
+def _record_training(record: Recorder, learner: ValueGenerations, symmetries: str) -> None:
     record.data("losses", learner.losses)  # one an epoch
-    record.data("generations", learner.history)
+    kept = []
+    for row in learner.metrics:
+        seconds = {"playing": round(row["play_seconds"], 1), "training": round(row["train_seconds"], 1)}
+        settings = {"games": row["games"], "epochs": row["epochs"], "symmetries": symmetries, "batch": row["batch"]}
+        kept.append({**settings, "positions": row["moves"], "seconds": seconds})
+    record.data("generations", kept)
 
 
 def _worth_of_moves(net: AfterstateNet, position: Position) -> dict[str, float]:

@@ -73,7 +73,7 @@ def _history(record: Recorder, label: str, table: MonteCarloControl, games: int)
     oracle: Any = azlab.oracle(table.game)
     states = oracle.positions()
     with record.progress(label) as report:
-        return TableHistory(table, states, oracle.action_scores(states)).run(games, report)
+        return TableHistory(table, states, oracle.action_scores(states)).run(games, report, record.folder / label)
 
 
 def _settling(record: Recorder, histories: dict[str, TableHistory]) -> None:

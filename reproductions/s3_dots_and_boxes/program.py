@@ -17,7 +17,8 @@ from azlab.arena.agents import Agent
 from azlab.arena.match import match
 from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game
-from azlab.learning.config import GateConfig, build
+from azlab.learning.as_toml import build
+from azlab.learning.config import GateConfig
 from azlab.learning.parts import Parts, both_seats, complete
 from azlab.learning.recording import Played
 from azlab.learning.selfplay import SelfPlayConfig

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from azlab.errors import one_of
-from azlab.learning.config import build
+from azlab.learning.as_toml import build
 from azlab.learning.parts import Parts
 from azlab.learning.position_sets import PositionSet
 from azlab.learning.recording import Played

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import azlab
 from azlab.errors import AzlabError, literal
 from azlab.learning.alphazero import new_learner
-from azlab.learning.config import AlphaZeroConfig, EvaluationConfig, GateConfig, TrainingConfig, differences, preset, presets
+from azlab.learning.as_toml import differences
+from azlab.learning.config import AlphaZeroConfig, EvaluationConfig, GateConfig, TrainingConfig, preset, presets
 from azlab.learning.learner import LossConfig
 from azlab.learning.parts import Parts, parts_of
 from azlab.learning.selfplay import SelfPlayConfig

@@ -13,10 +13,11 @@ import azlab
 from azlab.errors import AzlabError
 from azlab.files import data_folder, load_arrays, save_arrays
 from azlab.learning.alphazero import AlphaZero, new_learner
-from azlab.learning.generations import ValueGenerations
+from azlab.learning.generations import GenerationsRun, ValueGenerations
 from azlab.learning.learner import LossConfig
 from azlab.learning.run_folder import RunFolder
 from azlab.learning.shipped import load_player, players, save_player
+from azlab.learning.table_history import TableHistory, TableRun
 from azlab.learning.tabular import MonteCarloControl
 
 GAME = azlab.game("tictactoe")
@@ -39,6 +40,13 @@ def optimiser(learner):
     }
 
 
+def history():
+    game = azlab.game("go", size=2, komi=0)
+    oracle = azlab.oracle(game)
+    states = oracle.positions()[:20]
+    return TableHistory(MonteCarloControl(game, key="board", seed=1), states, oracle.action_scores(states))
+
+
 class Files:
     """A folder with a file of every kind; `read(kind)` gives what a reader makes of it, as values to compare."""
 
@@ -59,6 +67,8 @@ class Files:
         table.save(self.table)
         self.generations = ValueGenerations(GAME, filters=(2,), seed=4)
         self.generations.run([4], 1, folder / "generations")
+        self.history = history()
+        self.history.run(30, folder=folder / "tables")
         self.folder = folder
         self.paths = {
             "config": self.run / "config.toml",
@@ -76,9 +86,13 @@ class Files:
             "keras net": self.keras_files[0],
             "keras optimiser": self.keras_files[1],
             "table": self.table,
-            "generations": folder / "generations/state.json",
-            "generations' optimiser": folder / "generations/optimiser_1.npz",
-            "generations' net": folder / "generations/generation_1.keras",
+            "generations": folder / "generations/checkpoint/00001/state.json",
+            "generations' optimiser": folder / "generations/checkpoint/00001/optimiser.npz",
+            "generations' net": folder / "generations/nets/00001.keras",
+            "generations' config": folder / "generations/config.toml",
+            "table's values": folder / "tables/values/00001.npz",
+            "table's checkpoint": folder / "tables/checkpoint/00001/table.npz",
+            "table's config": folder / "tables/config.toml",
         }
 
     def read(self, kind):
@@ -109,19 +123,31 @@ class Files:
         if kind.startswith("keras"):
             self.keras.load(*self.keras_files)
             return bits(self.keras.weights()), optimiser(self.keras)
+        if kind in ("generations' config", "table's config"):
+            return (GenerationsRun if kind[0] == "g" else TableRun)(self.paths[kind].parent).config()
+        if kind.startswith("table's"):
+            self.history.run(30, folder=self.folder / "tables")
+            table, one = self.history.table, self.history
+            return (
+                one.games,
+                one._perfect,
+                one.metrics,
+                bits([one.q, *one._counts, table.q[np.flatnonzero(table.keys)], table._rng]),
+            )
         if kind == "table":
             table = MonteCarloControl(azlab.game("go", size=2, ko="simple"))
             table.load(self.table)
             return table.games, bits([table.keys, table.seats, table.q, table.counts, table._rng, table.results, table._previous])
         learner = self.generations
-        learner.load(self.folder / "generations")
+        learner._take_over(GenerationsRun(self.folder / "generations"), 1)
         numbers = [variable.numpy() for variable in learner._optimiser.variables]
-        return learner.history, learner.losses, learner._rng.bit_generator.state, bits(learner.net.get_weights()), bits(numbers)
+        return learner.metrics, learner.losses, learner._rng.bit_generator.state, bits(learner.net.get_weights()), bits(numbers)
 
 
 KINDS = [
     "config", "metrics", "matches", "last metrics", "games", "unfinished games", "net", "optimiser", "player", "shipped player",
     "keras net", "keras optimiser", "table", "generations", "generations' optimiser", "generations' net",
+    "generations' config", "table's values", "table's checkpoint", "table's config",
 ]  # fmt: skip
 
 
@@ -152,6 +178,7 @@ def test_no_kind_is_left_out(written):
         "games0.npz",
         "made_of.json",
         "metrics.json",
+        "metrics.jsonl",
         "optimiser.safetensors",
     }
 
@@ -255,9 +282,8 @@ def test_wrong_states_of_generations_are_named(kept):
     path = kept.paths["generations"]
     content = json.loads(path.read_text())
     del content["sha256"], content["format"]
-    randoms, histories, losses = (3, {"bit_generator": "PCG64"}), ([], [{}], [3]), (["x"], 3)
-    changes = [("random", value) for value in randoms] + [("history", value) for value in histories]
-    for name, value in [*changes, *(("losses", value) for value in losses), ("filters", 3)]:
+    changes = [("random", value) for value in (3, {"bit_generator": "PCG64"})]
+    for name, value in [*changes, *(("losses", value) for value in (["x"], 3))]:
         path.write_text(json.dumps(content | {name: value}))
         with pytest.raises(AzlabError, match=r"state\.json is damaged"):
             kept.read("generations")
@@ -269,7 +295,7 @@ def test_a_command_that_is_no_text_can_be_deleted(tmp_path):
         RunFolder(tmp_path).command()
 
 
-@pytest.mark.parametrize("kind", ["games", "unfinished games", "table", "generations' optimiser"])
+@pytest.mark.parametrize("kind", ["games", "unfinished games", "table", "generations' optimiser", "table's values"])
 def test_arrays_that_do_not_fit_are_named(kept, kind):
     path = kept.paths[kind]
     arrays = load_arrays(path)
@@ -281,7 +307,7 @@ def test_arrays_that_do_not_fit_are_named(kept, kind):
         for changed in (
             *([] if name == "actions" else [without]),  # older runs did not keep these either
             {**arrays, name: array.astype(np.complex64)},
-            {**arrays, name: array.astype(np.int16)},
+            {**arrays, name: np.nan_to_num(array).astype(np.int16)},
             *changes,
         ):
             save_arrays(path, changed)
@@ -418,3 +444,15 @@ def test_a_run_with_a_damaged_checkpoint_says_how_to_go_on(kept):
     shutil.rmtree(kept.run / "checkpoint" / "00002")
     AlphaZero.from_config(None, kept.run).train()
     assert kept.read("unfinished games") == whole
+
+
+@pytest.mark.parametrize("kind", ["generations", "generations' optimiser", "generations' net", "table's values"])
+def test_a_damaged_iteration_of_other_learners_says_how_to_go_on(kept, kind):
+    path, before = kept.paths[kind], kept.read(kind)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(AzlabError, match=rf"{path.name}.* begin a new run in another folder\.") as raised:
+        kept.read(kind)
+    assert "\n" not in str(raised.value)
+    path.write_bytes(data)
+    assert kept.read(kind) == before

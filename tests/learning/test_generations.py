@@ -1,11 +1,9 @@
 """Value networks by generations: what the network sees, how games are played, and that it learns tic-tac-toe."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -123,66 +121,111 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
 def test_a_run_goes_on_after_the_last_finished_generation_as_if_never_stopped(tmp_path):
     whole, weights = weights_of(tmp_path / "whole", [60, 50, 40])
     weights_of(tmp_path / "parts", [60])
-    (tmp_path / "parts" / "generation_2.keras").write_bytes(b"half a file of a run that was killed")
+    (tmp_path / "parts" / "nets" / "00002.keras").write_bytes(b"half a file of a run that was killed")
     net, again = weights_of(tmp_path / "parts", [60, 50, 40])
-    assert net.losses == whole.losses and len(net.history) == 3
+    assert net.losses == whole.losses and [row["games"] for row in net.metrics] == [60, 50, 40]
     assert all(same(one, other) for one, other in zip(weights, again, strict=True))
     assert not same(weights[0], weights[2])
-    assert sorted(file.name for file in (tmp_path / "parts").iterdir()) == [
-        "generation_1.keras", "generation_2.keras", "generation_3.keras", "optimiser_3.npz", "state.json"
+    checkpoint = ["metrics.json", "optimiser.npz", "state.json"]
+    assert names(tmp_path / "parts") == [
+        ".lock", *(f"checkpoint/{number}/{name}" for number in ("00002", "00003") for name in checkpoint), "config.toml",
+        "metrics.jsonl", "nets/00001.keras", "nets/00002.keras", "nets/00003.keras",
     ]  # fmt: skip
-    before = (tmp_path / "parts" / "state.json").read_text()
+    before = {path: path.read_bytes() for path in (tmp_path / "parts").rglob("*") if path.is_file()}
     assert same(weights_of(tmp_path / "parts", [60, 50, 40])[1][1], weights[1])  # nothing is left to do
-    assert (tmp_path / "parts" / "state.json").read_text() == before
+    assert all(path.read_bytes() == data for path, data in before.items())
+
+
+def test_a_generation_that_was_interrupted_is_begun_again(tmp_path):
+    """Ctrl-C in the second generation: the same learner takes over the first one again."""
+    whole, weights = weights_of(tmp_path / "whole", [60, 50])
+
+    def interrupt(what, done, total):
+        if what == "epochs" and net.generation == 1:
+            raise KeyboardInterrupt
+
+    net = ValueGenerations(GAME, seed=4)
+    with pytest.raises(KeyboardInterrupt):
+        net.run([60, 50], 1, tmp_path / "parts", progress=interrupt)
+    again = net.run([60, 50], 1, tmp_path / "parts")
+    assert net.losses == whole.losses and same(again[1].net.get_weights(), weights[1])
+
+
+def test_a_learner_that_has_learned_cannot_begin_a_run(tmp_path):
+    net = ValueGenerations(GAME, seed=4)
+    net.play_games(3)
+    with pytest.raises(azlab.AzlabError, match="cannot begin with a learner that has learned"):
+        net.run([60], 1, tmp_path)
+    assert names(tmp_path) == [".lock"]
 
 
 def test_other_settings_are_refused_in_the_folder_of_a_run(tmp_path):
-    weights_of(tmp_path, [60])
-    with pytest.raises(azlab.AzlabError, match="other settings"):
-        ValueGenerations(GAME, seed=4).run([61], 1, tmp_path)
-    with pytest.raises(azlab.AzlabError, match="seed 4"):
-        ValueGenerations(GAME, seed=5).run([60], 1, tmp_path)
-    with pytest.raises(azlab.AzlabError, match="another training: learning_rate 0.001, decay 0.0001"):
-        ValueGenerations(GAME, learning_rate=0.01, decay=0.0, seed=4).run([60], 1, tmp_path)
-    (tmp_path / "state.json").write_text("{")
-    with pytest.raises(azlab.AzlabError, match="no training to go on with"):
-        ValueGenerations(GAME, seed=4).run([60], 1, tmp_path)
+    weights_of(tmp_path, [60, 50])
+    before = (tmp_path / "config.toml").read_text()
+    for change, games, epochs, named in (
+        ({}, [61], 1, "games"), ({}, [60], 2, "epochs"), ({"seed": 5}, [60], 1, "seed"), ({"filters": (3,)}, [60], 1, "filters"),
+        ({"learning_rate": 0.01, "decay": 0.0}, [60], 1, "learning_rate, decay"),
+    ):  # fmt: skip
+        with pytest.raises(azlab.AzlabError, match=rf"begun with other settings \({named}\)"):
+            ValueGenerations(GAME, **{"seed": 4, **change}).run(games, epochs, tmp_path)
+    with pytest.raises(azlab.AzlabError, match=r"other settings \(game"):
+        ValueGenerations(azlab.game("simple_go"), seed=4).run([60], 1, tmp_path)
+    assert (tmp_path / "config.toml").read_text() == before
 
 
-def test_a_file_from_before_it_named_the_learning_rate_is_gone_on_with(tmp_path):
-    weights_of(tmp_path, [60])
-    file = tmp_path / "state.json"
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({k: v for k, v in content.items() if k not in ("learning_rate", "decay", "sha256", "format")}))
-    assert len(weights_of(tmp_path, [60, 50])[0].history) == 2
+def test_games_of_a_generation_that_a_kill_left_without_its_line_are_compared_too(tmp_path):
+    weights_of(tmp_path, [60, 50])
+    file = tmp_path / "metrics.jsonl"
+    file.write_bytes(file.read_bytes().split(b"\n")[0] + b"\n")
+    with pytest.raises(azlab.AzlabError, match=r"other settings \(games\)"):
+        weights_of(tmp_path, [60, 51])
+    assert len(weights_of(tmp_path, [60, 50])[0].metrics) == 2
+
+
+def test_a_folder_in_the_format_of_before_is_refused(tmp_path):
+    for name in ("state.json", "generation_1.keras", "optimiser_1.npz"):
+        (tmp_path / name).write_text("old")
+    with pytest.raises(azlab.AzlabError, match=r"format of azlab 0\.2.*train anew"):
+        weights_of(tmp_path, [60])
+    assert names(tmp_path) == [".lock", "generation_1.keras", "optimiser_1.npz", "state.json"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import azlab
+from azlab.learning.generations import ValueGenerations
+
+replace, left = Path.replace, [int(sys.argv[2])]
+
+def counted(path, target):  # every file of a run comes into being by this call
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(path, target)
+
+Path.replace = counted
+ValueGenerations(azlab.game("tictactoe"), seed=4).run([60, 50, 40], 1, sys.argv[1])
+"""
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on(tmp_path):
-    """Killed for real, in the middle of a generation; what comes out is what an undisturbed run gives."""
-    code = f"""
-import azlab
-from azlab.learning.generations import ValueGenerations
-ValueGenerations(azlab.game("tictactoe"), seed=4).run([60, 50, 4000, 4000], 40, {str(tmp_path / "killed")!r})
-"""
-    process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    state = tmp_path / "killed" / "state.json"
-    deadline = time.monotonic() + 240
-    while not (tmp_path / "killed" / "optimiser_2.npz").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL and state.exists()
-    nets = []
-    for folder in ("killed", "whole"):
-        net = ValueGenerations(GAME, seed=4)
-        net.run([60, 50], 40, tmp_path / folder)
-        net.next_generation(50, 1)
-        nets.append(net)
-    assert nets[0].losses == nets[1].losses and same(nets[0].net.get_weights(), nets[1].net.get_weights())
+@pytest.mark.parametrize("write", [1, 2, 3, 5, 6, 7, 9, 11, 12, 18])
+def test_a_run_killed_before_any_write_goes_on_with_the_same_numbers(tmp_path, write):
+    """A generation writes its network, the two files and the metrics of its checkpoint, the checkpoint's name, metrics.jsonl."""
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "killed"), str(write)]
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL
+    nets = [weights_of(tmp_path / folder, [60, 50, 40]) for folder in ("killed", "whole")]
+    assert nets[0][0].losses == nets[1][0].losses and all(map(same, nets[0][1], nets[1][1]))
+    assert names(tmp_path / "killed") == names(tmp_path / "whole")
 
 
 @pytest.mark.parametrize(

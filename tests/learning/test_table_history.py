@@ -1,10 +1,15 @@
 """Histories of tables: what is written down and when, and the distance from perfect play, checked by slower means."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import azlab
-from azlab.learning import MonteCarloControl, TableHistory
+from azlab.learning import MonteCarloControl, TableHistory, table_history
 from azlab.learning.table_history import times
 
 TWO = azlab.game("go", size=2, komi=0)
@@ -75,6 +80,106 @@ def test_a_change_is_measured_on_pairs_that_were_tried_before():
     known = ~np.isnan(before)
     assert one.change(200) == pytest.approx(np.abs(after - before)[known].mean(), rel=1e-5)
     assert one.change(200, updated=True) >= one.change(200)
+
+
+# --- in a run's folder ----------------------------------------------------------------------------------------------------------
+
+
+def numbers(one):
+    """All that a history knows but times."""
+    learned = one.table
+    table = repr(learned.values(TWO.start())), learned.games, learned.rows, learned.results.tolist(), learned._rng.tolist()
+    rows = [{name: value for name, value in row.items() if "seconds" not in name} for row in one.metrics]
+    return one.games, one.perfect.tolist(), one.met.tolist(), one.q.tobytes(), table, rows
+
+
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_run_goes_on_as_if_never_stopped(tmp_path):
+    whole = history().run(18_000, folder=tmp_path / "whole")
+    assert numbers(whole)[:-2] == numbers(history(18_000))[:-2]  # the folder changes nothing
+    assert [row["games"] for row in whole.metrics] == [10_000, 2589, 3260, 2151]
+    assert whole.metrics[-1]["perfect"] == whole.perfect[-1]
+    assert sum(row["moves"] for row in whole.metrics) == whole.table.counts.sum()
+
+    def interrupt(done, total):
+        if done > 12_000:
+            raise KeyboardInterrupt
+
+    one = history()
+    with pytest.raises(KeyboardInterrupt):
+        one.run(18_000, interrupt, tmp_path / "parts")
+    for again in (history(), one, history()):  # a new one, the interrupted one, and one for which nothing is left to do
+        assert numbers(again.run(18_000, folder=tmp_path / "parts")) == numbers(whole)
+    assert names(tmp_path / "parts") == names(tmp_path / "whole") == [
+        ".lock", "checkpoint/00003/metrics.json", "checkpoint/00003/table.npz", "checkpoint/00004/metrics.json",
+        "checkpoint/00004/table.npz", "config.toml", "metrics.jsonl", *(f"values/0000{k}.npz" for k in (1, 2, 3, 4)),
+    ]  # fmt: skip
+    longer = history().run(26_000, folder=tmp_path / "parts")
+    assert longer.table.values(TWO.start()) == history(26_000).table.values(TWO.start()) and len(longer.metrics) == 7
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from test_table_history import history, table_history
+
+replace, left, table_history.FEW = Path.replace, [int(sys.argv[2])], 20
+
+def counted(path, target):  # every file of a run comes into being by this call
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(path, target)
+
+Path.replace = counted
+history().run(30, folder=sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("write", [1, 2, 3, 4, 5, 6, 7, 10, 16])
+def test_a_run_killed_before_any_write_goes_on_with_the_same_numbers(tmp_path, monkeypatch, write):
+    """An iteration writes its values, the table and the metrics of its checkpoint, the checkpoint's name, metrics.jsonl."""
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "killed"), str(write), os.path.dirname(__file__)]
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    monkeypatch.setattr(table_history, "FEW", 20)
+    found = [numbers(history().run(30, folder=tmp_path / folder)) for folder in ("killed", "whole")]
+    assert found[0] == found[1] and len(found[0][-1]) == 3
+    assert names(tmp_path / "killed") == names(tmp_path / "whole")
+
+
+def test_other_settings_are_refused_in_the_folder_of_a_run(tmp_path):
+    history().run(20, folder=tmp_path)
+    changes = {"epsilon": 0.3, "optimistic": True, "key": "planes", "discount": 0.9}
+    for name, value in changes.items():
+        with pytest.raises(azlab.AzlabError, match=rf"begun with other settings \({name}\)"):
+            history(**{name: value}).run(30, folder=tmp_path)
+    table = MonteCarloControl(TWO, seed=1, key="board")
+    with pytest.raises(azlab.AzlabError, match=r"other settings \(watched\)"):
+        TableHistory(table, STATES[1:], EXACT.action_scores(STATES[1:])).run(30, folder=tmp_path)
+    with pytest.raises(azlab.AzlabError, match="has learned already"):
+        history(5).run(30, folder=tmp_path / "new")
+
+
+def test_a_damaged_checkpoint_says_how_to_go_on_and_the_run_goes_on_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_history, "FEW", 10)
+    whole = history().run(30, folder=tmp_path)
+    for name in ("checkpoint/00006/table.npz", "values/00006.npz"):
+        file = tmp_path / name
+        data = file.read_bytes()
+        file.write_bytes(data[:-9])
+        with pytest.raises(azlab.AzlabError, match=r"delete .*00006: the run then goes on after iteration 5\."):
+            history().run(30, folder=tmp_path)
+        file.write_bytes(data)
+    for file in (tmp_path / "checkpoint" / "00006").iterdir():
+        file.unlink()
+    (tmp_path / "checkpoint" / "00006").rmdir()
+    assert numbers(history().run(30, folder=tmp_path)) == numbers(whole)
 
 
 def test_bad_input_gets_one_sentence():

@@ -13,6 +13,7 @@ import pytest
 
 import azlab
 from azlab.learning.generations import ValueGenerations
+from azlab.learning.run_files import RunFiles
 from azlab.repro import experiments
 from azlab.repro.record import Recorder
 from azlab_reproductions.s1_value_generations import experiment
@@ -128,14 +129,14 @@ from azlab.repro.record import Recorder
 from azlab_reproductions.s1_value_generations import experiment
 from azlab.learning.generations import ValueGenerations
 
-save = ValueGenerations.save
+keep = ValueGenerations._keep
 
-def save_and_die(self, folder):
-    save(self, folder)
+def keep_and_die(self, run):
+    keep(self, run)
     if self.generation == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-ValueGenerations.save = save_and_die
+ValueGenerations._keep = keep_and_die
 getattr(experiment, sys.argv[1])(Recorder("s1_value_generations", "smoke", 3, Path(sys.argv[2])), **eval(sys.argv[3]))
 """
 
@@ -152,8 +153,7 @@ def test_a_killed_experiment_goes_on_with_the_same_numbers(ran, name, tmp_path):
     command = [sys.executable, "-c", "import azlab.repro\n" + KILLED, name, str(tmp_path), repr(TINY[name])]
     environment = {**os.environ, "PYTHONPATH": str(Path(azlab.__file__).parents[1])}
     assert subprocess.run(command, env=environment, capture_output=True).returncode == -signal.SIGKILL
-    state = json.loads((tmp_path / "work" / name / "state.json").read_text())
-    assert len(state["history"]) == 2
+    assert RunFiles(tmp_path / "work" / name).iteration() == 2
     record = Recorder(SOURCE, "smoke", 3, tmp_path)
     getattr(experiment, name)(record, **TINY[name])
     assert without_times(record) == without_times(ran(name)[1])

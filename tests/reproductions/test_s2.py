@@ -80,3 +80,28 @@ def test_the_experiment_measures_every_claim_that_names_it(need):
     wanted = {claim.id for claim in claims.load("s2").claims if claim.experiment == "tabular" and not claim.unchecked}
     assert wanted == set(record.claims) | set(record.curves)
     assert record.claims["s2.exact.3x3"]["value"] == {"centre": 9.0, "edge": 3.0, "corner": -9.0}
+
+
+def test_a_stopped_experiment_goes_on_with_the_same_numbers(tmp_path, monkeypatch):
+    """Stopped in the sixth of its histories; the first five are not learned again."""
+    function, played = experiments.find("s2.tabular").function(), []
+
+    def run(table, games):
+        played.append(games)
+        if stop and sum(played) > 1100:
+            raise KeyboardInterrupt
+        return plain(table, games)
+
+    plain, stop = MonteCarloControl.run, True
+    monkeypatch.setattr(MonteCarloControl, "run", run)
+    with pytest.raises(KeyboardInterrupt):
+        function(Recorder("s2_go", "smoke", 1, tmp_path / "stopped"), **TINY)
+    stop, found, totals = False, [], []
+    for folder in ("stopped", "whole"):
+        played.clear()
+        record = Recorder("s2_go", "smoke", 1, tmp_path / folder)
+        function(record, **TINY)
+        totals.append(sum(played))
+        values = {claim: entry["value"] for claim, entry in record.claims.items() if ".seconds." not in claim}
+        found.append((values, record.curves, {name: data for name, data in record.kept.items() if name != "speed"}))
+    assert repr(found[0]) == repr(found[1]) and totals == [totals[1] - 1100, totals[1]]

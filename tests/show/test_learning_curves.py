@@ -40,8 +40,8 @@ def test_evaluations_between_iterations_are_joined():
     data[3] |= {"mcts_accuracy": 0.75, "elo": None}
     found = lines(curves(data, against="iteration"))
     assert found["accuracy"] == {"with search": ([2, 4], [0.5, 0.75])} and found["Elo"] == {"Elo": ([2], [0.0])}
-    full = lines(curves(rows(network_accuracy=0.1, mcts_accuracy=0.2, result_accuracy=0.3, elo=5.0, reply_loss=2.0)))
-    assert list(full) == [panel[0] for panel in PANELS] and [len(panel) for panel in full.values()] == [3, 3, 1, 1]
+    full = lines(curves(rows(network_accuracy=0.1, mcts_accuracy=0.2, result_accuracy=0.3, elo=5.0, reply_loss=2.0, perfect=0.4)))
+    assert list(full) == [panel[0] for panel in PANELS] and [len(panel) for panel in full.values()] == [3, 3, 1, 1, 1]
 
 
 def test_curves_of_a_folder(tmp_path):
