@@ -70,6 +70,9 @@ WRONG["04.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states
 # the normal distribution with continuity correction gives 0.890; 1 - 0.2**7.
 RIGHT |= {"06.1": 4016, "06.2": 103, "06.3": 0.889, "06.4": 0.9999872}
 WRONG |= {"06.1": 3632, "06.2": 101, "06.3": 0.934, "06.4": 0.8}
+# Lesson 13: 1.96 * 0.2 * sqrt(6/5); sqrt(2/n) <= 1/2 needs n = 8, times six arms; 2 * 0.8545 - 1; (0.2 - 1.0) / 2.
+RIGHT |= {"13.1": 0.4294, "13.2": 48, "13.3": 0.709, "13.4": -0.4}
+WRONG |= {"13.1": 0.392, "13.2": 40, "13.3": 1.709, "13.4": -0.8}
 RIGHT["06.5"] = lambda: OracleEvaluator(azlab.oracle(azlab.game("dots_and_boxes", rows=1, cols=3)))
 WRONG["06.5"] = UniformEvaluator
 

@@ -1,0 +1,5 @@
+"""The experiments of S5, a function each: `azlab reproduce s5.sets`, and so on."""
+
+from azlab_reproductions.s5_connect4.alphazero import curves, pilot, sets, switches
+
+__all__ = ["pilot", "sets", "switches", "curves"]
