@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from azlab.learning import AlphaZero
-from azlab.learning.config import differences, preset
+from azlab.learning.as_toml import differences
+from azlab.learning.config import preset
 from azlab_reproductions.s5_connect4 import arms
 
 TINY = {
