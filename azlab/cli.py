@@ -414,15 +414,32 @@ def _bench(args: argparse.Namespace) -> int:
 
 
 def _add_data(commands: argparse._SubParsersAction) -> None:
-    data = commands.add_parser("data", help="the public data sets: which are here, and get one")
-    data.add_argument("action", nargs="?", choices=["list", "get"], default="list")
-    data.add_argument("name", nargs="*", help="data sets to get, as the list names them")
+    data = commands.add_parser(
+        "data",
+        help="data sets: which are here, get a public one, make one",
+        description="List the data sets, download a public one, or make one by perfect play (docs/data.md). Making goes on where it "
+        "was stopped when the same command is given again; `azlab data make` alone says what can be made.",
+    )
+    data.add_argument("action", nargs="?", choices=["list", "get", "make"], default="list")
+    data.add_argument(
+        "name", nargs="*", metavar="NAME", help="get: data sets as the list names them; make: connect4 perfect=0.5 count=10000"
+    )
+    data.add_argument(
+        "--out", metavar="FILE.txt.gz", help="make: where to write it (default: the data folder, found by its name)"
+    )
+    data.add_argument("--processes", type=int, metavar="N", help="make: how many processes (default: one a core)")
     data.set_defaults(run=_data)
 
 
 def _data(args: argparse.Namespace) -> int:
     from azlab.formats import datasets
 
+    if args.action == "make":
+        from azlab.oracles import making_command
+
+        return making_command.run(args.name[:1], dict(map(_option, args.name[1:])), args.out, args.processes)
+    if args.out or args.processes:
+        raise AzlabError("--out and --processes are for `azlab data make`.")
     if args.action == "list":
         if args.name:
             raise AzlabError("`azlab data` lists all data sets; to get one, say `azlab data get NAME`.")

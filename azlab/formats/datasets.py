@@ -5,7 +5,8 @@ A data set is one file with a name such as "go/9x9_pro.tar.gz". `path` finds it,
 1. in the mirror, a folder named by the environment variable AZLAB_DATA_MIRROR (it may be read-only);
 2. in the cache folder: AZLAB_DATA, else $XDG_CACHE_HOME/azlab/data, else ~/.cache/azlab/data.
 
-Nothing is ever downloaded behind your back: `get` (and `azlab data get NAME`) does it when asked.
+Nothing is ever downloaded behind your back: `get` (and `azlab data get NAME`) does it when asked. Sets that `azlab data make` has
+made in the same folders are found by their names too (see `azlab.formats.made`).
 
 Checksums are of a file's *content*. The origins are zip files and folders of game records that are packed anew after
 a download, and two versions of the same compressor write different bytes. So the checksum of a `.txt.gz` is that of
@@ -32,6 +33,7 @@ from typing import IO, NamedTuple
 
 from azlab.errors import AzlabError
 from azlab.files import expanded, make_own_folder, user_cache
+from azlab.formats import made
 from azlab.formats.archives import READ_ERRORS, Limits, TooLarge, members, only_text, unpacked
 from azlab.formats.catalogue import CATALOGUE, Dataset
 
@@ -96,9 +98,9 @@ class StatusRow(NamedTuple):
 
 
 def status() -> list[StatusRow]:
-    """One row for each data set of the catalogue."""
+    """One row for each data set of the catalogue, and for each that was made here."""
     rows = []
-    for dataset in CATALOGUE.values():
+    for dataset in [*CATALOGUE.values(), *_made_here()]:
         where, found = "missing", None
         for place, candidate in _candidates(dataset):
             if candidate.is_file():
@@ -113,9 +115,20 @@ def status() -> list[StatusRow]:
 
 
 def _dataset(name: str) -> Dataset:
-    if name not in CATALOGUE:
-        raise AzlabError(f"There is no data set called {name!r}; choose one of {', '.join(CATALOGUE)}.")
-    return CATALOGUE[name]
+    found = CATALOGUE.get(name) or made.find(name, _folders())
+    if found is None:
+        names = [*CATALOGUE, *(dataset.name for dataset in _made_here())]
+        raise AzlabError(f"There is no data set called {name!r}; choose one of {', '.join(names)}.")
+    return found
+
+
+def _folders() -> list[Path]:
+    """Where data sets are looked for, in this order."""
+    return [folder for folder in (mirror_folder(), cache_folder()) if folder is not None]
+
+
+def _made_here() -> list[Dataset]:
+    return list({dataset.name: dataset for folder in reversed(_folders()) for dataset in made.all_in(folder)}.values())
 
 
 def _candidates(dataset: Dataset) -> list[tuple[str, Path]]:
@@ -368,7 +381,7 @@ def connect4_positions(name: str) -> Iterator[Connect4Position]:
     file = path(name)
     if not name.startswith("connect4/") or not name.endswith(".txt.gz"):
         raise AzlabError(f"{name} holds no Connect 4 positions; choose one of {', '.join(_named('connect4/', '.gz'))}.")
-    return _connect4_lines(file, CATALOGUE[name])
+    return _connect4_lines(file, _dataset(name))
 
 
 def _connect4_lines(file: Path, dataset: Dataset) -> Iterator[Connect4Position]:
@@ -392,7 +405,7 @@ def sgf_games(name: str) -> Iterator[tuple[str, str]]:
     file = path(name)
     if not name.startswith("go/"):
         raise AzlabError(f"{name} holds no Go games; choose one of {', '.join(_named('go/', '.tar.gz'))}.")
-    games = _read_members(file, r".*\.sgf", CATALOGUE[name])
+    games = _read_members(file, r".*\.sgf", _dataset(name))
     return ((member, _decode(games[member])) for member in sorted(games))
 
 

@@ -1,4 +1,4 @@
-"""The two engines that know Connect 4 by heart, behind the same three questions, and the opening book.
+"""The two engines that know Connect 4 by heart, behind the same four questions, and the opening book.
 
 Both answer for the player to move, in the scores that `azlab.oracles.connect4_solver` explains, about states that are not over.
 """
@@ -25,6 +25,8 @@ class Engine(Protocol):
     def score_moves(self, state: np.record) -> np.ndarray: ...  # int8 [cols], ILLEGAL where the column is full
 
     def find_best(self, state: np.record) -> np.ndarray: ...  # the same, with WORSE for moves that are not best
+
+    def first_best(self, state: np.record, order: np.ndarray) -> int: ...  # of all legal columns, int64, the first that is best
 
 
 def new_engine(game: Connect4, name: str = "auto", book: bool = True) -> Engine:
@@ -66,6 +68,10 @@ class AzlabEngine:
             solver.find_best(self.memory[0], *_words(state), scores)
         return scores
 
+    def first_best(self, state: np.record, order: np.ndarray) -> int:
+        with np.errstate(over="ignore"):
+            return int(solver.first_best(self.memory[0], *_words(state), order))
+
 
 def _words(state: np.record) -> tuple[np.uint64, np.uint64, int]:
     """The stones of the player to move, all stones, and their number."""
@@ -104,6 +110,10 @@ class BitBullyEngine:
     def find_best(self, state: np.record) -> np.ndarray:
         scores = self.score_moves(state)
         return np.where((scores == scores.max()) | (scores == ILLEGAL), scores, WORSE).astype(np.int8)
+
+    def first_best(self, state: np.record, order: np.ndarray) -> int:
+        scores = self.score_moves(state)
+        return int(order[scores[order].argmax()])
 
 
 @functools.cache

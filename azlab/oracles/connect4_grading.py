@@ -64,7 +64,7 @@ def grade(
     states = _as_states(positions, game)
     kind = "scores" if all_scores else "best"
     store = Store(_cache_file(game, kind, cache))
-    keys = _keys(states)
+    keys = position_keys(states)
     open_ = np.flatnonzero(~states["over"])
     _, first = np.unique(keys[open_], return_index=True)
     todo = [k for k in open_[first] if int(keys[k]) not in store.rows]
@@ -102,7 +102,7 @@ def _as_states(positions: np.ndarray | Sequence[str], game: Connect4) -> np.ndar
     return np.concatenate([game.new_states(0), *(game.from_moves(line).state for line in positions)])
 
 
-def _keys(states: np.ndarray) -> np.ndarray:
+def position_keys(states: np.ndarray) -> np.ndarray:
     """A number for each position, uint64 [B], different for different positions of one board."""
     stones = states["stones"]
     mine = np.where(states["to_move"] == 0, stones[:, 0], stones[:, 1])

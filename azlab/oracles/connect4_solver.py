@@ -421,6 +421,25 @@ def find_best(memory, mine, mask, ply, scores):
 
 
 @kernel
+def first_best(memory, mine, mask, ply, order):
+    """The first column of `order`, int64 [columns that are not full], that is a best move.
+
+    In a random order this is a random one of the best moves, and on average half of the others need not be refuted.
+    """
+    forget_history(memory)
+    wins = winning_cells(mine, memory.height)
+    column = (ONE << np.uint64(memory.height)) - ONE
+    best = solve(memory, mine, mask, ply)
+    for i in range(len(order) - 1):
+        move = playable(memory, mask) & (column << np.uint64(order[i] * memory.height))
+        if move & wins:
+            return order[i]
+        if -at_least(memory, mine ^ mask, mask | move, ply + 1, 1 - best) >= best:
+            return order[i]
+    return order[len(order) - 1]  # one of them is
+
+
+@kernel
 def score_position(memory, mine, mask, ply):
     """The score of a position that is not over."""
     forget_history(memory)
