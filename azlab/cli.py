@@ -417,8 +417,8 @@ def _add_data(commands: argparse._SubParsersAction) -> None:
     data = commands.add_parser(
         "data",
         help="data sets: which are here, get a public one, make one",
-        description="List the data sets, download a public one, or make one by perfect play (docs/data.md). Making goes on where it "
-        "was stopped when the same command is given again; `azlab data make` alone says what can be made.",
+        description="List the data sets, download a public one, or make one by perfect play (docs/data.md). `azlab data make` "
+        "alone says what can be made; the same command goes on where it was stopped.",
     )
     data.add_argument("action", nargs="?", choices=["list", "get", "make"], default="list")
     data.add_argument(
@@ -437,6 +437,9 @@ def _data(args: argparse.Namespace) -> int:
     if args.action == "make":
         from azlab.oracles import making_command
 
+        for word in args.name[1:]:
+            if "=" not in word:
+                raise AzlabError(f"An option of what is made looks like count=1000, not {word!r}.")
         return making_command.run(args.name[:1], dict(map(_option, args.name[1:])), args.out, args.processes)
     if args.out or args.processes:
         raise AzlabError("--out and --processes are for `azlab data make`.")

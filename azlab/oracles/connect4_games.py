@@ -313,7 +313,7 @@ MAKER = Maker(
         "one_a_game": "take one position of each game, not all",
         "count": "how many positions",
         "seed": "of everything random",
-        "players": "so many play and remember where they have been, each for itself; source S5 had 4 for its test sets, 16 for a million",
+        "players": "so many play, each remembering where it has been; source S5 had 4 for its test sets, 16 for a million",
     },
     advice=advice,
 )

@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 class Maker:
     """One kind of data."""
 
-    # A frozen dataclass whose fields all have defaults; it checks them when it is made. Every field is a part of what the data is.
+    # A frozen dataclass whose fields all have defaults; it checks them when it is made. They say all of what the data is.
     options: type
     # name(options): of the data set, as "connect4/made/... .txt.gz"
     name: Callable[[Any], str]
@@ -148,7 +148,7 @@ def _check_settings(file: Path, settings: dict[str, Any]) -> None:
         if found != settings:
             begun = " ".join(f"{key}={_word(value)}" for key, value in _options_in(found).items()) or "other settings"
             raise AzlabError(
-                f"{file.parent} was begun with {begun}: say the same to go on, delete the folder, or name another file with --out."
+                f"{file.parent} was begun with {begun}: say the same to go on, delete it, or name another file with --out."
             )
     text = json.dumps(settings, indent=1)
     write_aside(file, lambda aside: aside.write_text(text, encoding="utf-8"))

@@ -9,7 +9,8 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from azlab.endings import STOPPED
-from azlab.oracles.making import MAKERS, find_maker, make, read_options
+from azlab.oracles import making
+from azlab.oracles.making import find_maker, make, read_options
 
 PAUSE = 60.0  # seconds between two lines in a log
 
@@ -40,7 +41,7 @@ def run(name: Sequence[str], values: Mapping[str, Any], out: str | None, process
 def listing() -> list[str]:
     """The makers and their options, a line each."""
     lines = []
-    for name in MAKERS:
+    for name in making.MAKERS:
         maker = find_maker(name)
         lines.append(f"azlab data make {name} [OPTION=VALUE ...]")
         for field in dataclasses.fields(maker.options):
