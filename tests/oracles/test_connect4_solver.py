@@ -38,6 +38,22 @@ def solver() -> Connect4Oracle:
     return Connect4Oracle(GAME, "azlab")
 
 
+@pytest.mark.parametrize("name", ["azlab", "bitbully"])
+def test_the_first_best_column_of_any_order(need, name):
+    if name == "bitbully":
+        need.package("bitbully")
+    engine, rng = connect4_engines.new_engine(GAME, name, book=False), np.random.default_rng(3)
+    places = set()
+    for state in random_states(GAME, 6, range(20, 40), seed=9):
+        row = engine.find_best(state)
+        for _ in range(3):
+            order = rng.permutation(np.flatnonzero(row != connect4_engines.ILLEGAL))
+            best = [int(col) for col in order if row[col] == row.max()]
+            assert engine.first_best(state, order) == best[0]
+            places.add(order.tolist().index(best[0]))
+    assert places >= {0, 1, 2, 3}
+
+
 # --- scores -------------------------------------------------------------------------------------------------------
 
 

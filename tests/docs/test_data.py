@@ -1,0 +1,33 @@
+"""The code of docs/data.md runs as shown, and its commands are understood."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from azlab.cli import _option, _parsed
+from azlab.oracles import making
+
+PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+
+
+def test_the_maker_makes(tmp_path, monkeypatch):
+    monkeypatch.setenv("AZLAB_DATA", str(tmp_path))
+    monkeypatch.setattr(making, "MAKERS", dict(making.MAKERS))
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict = {"__name__": "page"}
+    exec(code, names)
+    assert names["file"] == tmp_path / "connect4/made/openings_3.txt.gz"
+    assert gzip.decompress(names["file"].read_bytes()) == b"1 4 0\n2 4 0\n3 4 0\n"
+
+
+@pytest.mark.parametrize("command", re.findall(r"^azlab (data make connect4 .*?)(?: +#.*)?$", PAGE, re.MULTILINE))
+def test_the_commands_are_understood(command):
+    words = _parsed(command.split()).name
+    making.read_options(words[0], dict(map(_option, words[1:])))
+
+
+def test_the_name_on_the_page_is_the_one_that_is_made():
+    options = making.read_options("connect4", {"count": 10_000, "seed": 1})
+    assert making.find_maker("connect4").name(options) in PAGE
