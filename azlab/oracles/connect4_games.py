@@ -232,12 +232,14 @@ class _Making:
         self.running: dict[Path, Future[Any]] = {}
         self.known: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # games, keys and new positions of units, in their order
         self.seen = [Seen() for _ in range(options.players)]
+        self.has_worked = False  # or all so far was there from an earlier start
 
     def labelled(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Games, keys [GAMES, PLIES] and positions to take [N, 4] of one unit after the other, without end."""
         for unit in itertools.count():
             file = self._file("labels", unit)
             while not file.exists():
+                self.has_worked = True
                 self._give_work(unit)
                 self.workers.wait(self.running.values())
             self._note_played()
@@ -278,7 +280,8 @@ def make(options: SemiPerfect, folder: Path, processes: int, progress: Progress)
     if processes > 1:
         _compile()
     with Workers(processes) as workers:
-        for games, keys, positions in _Making(options, folder, workers).labelled():
+        making = _Making(options, folder, workers)
+        for games, keys, positions in making.labelled():
             is_new = seen.add(keys[positions[:, 0], positions[:, 1]])
             lines += [_line(games[g], ply, best, result) for g, ply, best, result in positions[is_new].tolist()]
             idle = 0 if is_new.any() else idle + 1
@@ -287,7 +290,8 @@ def make(options: SemiPerfect, folder: Path, processes: int, progress: Progress)
                     f"These games no longer bring new positions: there are {len(lines):,} after {idle * GAMES:,} games in vain. "
                     "Ask for fewer."
                 )
-            progress(min(len(lines), options.count), options.count)
+            if making.has_worked:
+                progress(min(len(lines), options.count), options.count)
             if len(lines) >= options.count:
                 break
     del lines[options.count :]

@@ -24,7 +24,7 @@ from azlab.formats.catalogue import Dataset
 from azlab.formats.datasets import CACHE_VARIABLE, cache_folder
 from azlab.machine import cores
 
-# Called as progress(positions, or whatever is made, so far; in all).
+# Called as progress(positions, or whatever is made, so far; in all), first when something new is finished.
 Progress = Callable[[int, int], None]
 
 

@@ -53,7 +53,7 @@ def listing() -> list[str]:
 class MakingProgress:
     """A bar with rate and remaining time on a terminal, a line now and then in a log.
 
-    What is there from an earlier start comes within the first moments and does not count for the rate.
+    What is there at the first call, perhaps from an earlier start, does not count for the rate.
     """
 
     def __init__(self, stream: IO[str] | None = None, pause: float = PAUSE) -> None:
@@ -65,11 +65,11 @@ class MakingProgress:
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if self._begin is None or now - self._begin[0] < 0.5:
-            self._begin = self._begin[0] if self._begin else now, done
+        if self._begin is None:
+            self._begin = now, done
         if self._stream.isatty():
             if self._bar is None:
-                self._bar = tqdm(total=total, unit=" positions", file=self._stream, smoothing=0.05)
+                self._bar = tqdm(total=total, initial=done, unit=" positions", file=self._stream, smoothing=0.05)
             self._bar.update(done - self._bar.n)
         elif now - self._said >= self._pause:
             self._said = now
