@@ -27,6 +27,7 @@ from azlab.arena.match import match
 from azlab.errors import AzlabError
 from azlab.files import load_arrays
 from azlab.games.game import Game
+from azlab.learning.beginning import first_examples, take_beginning
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import Graded, graded, network_accuracy, sample, search_accuracy
 from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
@@ -139,13 +140,15 @@ class AlphaZero:
     def rows(self) -> Iterator[dict[str, Any]]:
         """The same step by step: the metrics of every iteration, those of finished ones first."""
         with self.folder.locked():
+            if not self.folder.iteration() and not self._first_files()[1].is_file():
+                take_beginning(self.learner, self.config)  # before a wrong name of it is written down
             self.folder.begin(self.config, self.parts)
             check_same(self.folder.path, described(self.game, self.learner, self.config))
             if self.command:
                 self.folder.set_command(self.command)
-            self._keep_first_weights()
             self.folder.go_back(self.folder.iteration())
             self.resume()
+            self._keep_first_weights()
             self._prepare_evaluation()
             yield from list(self.metrics)
             while self.iteration < self.config.iterations and not self._is_time_up() and not self._is_flat():
@@ -160,16 +163,18 @@ class AlphaZero:
             self._take_over(done)
         self.metrics = self.folder.all_metrics(done)
 
+    def _first_files(self) -> tuple[Path, Path]:
+        return self.folder.net_file(0, self.learner.suffix), self.folder.optimiser_file(0)  # the second is written last
+
     def _keep_first_weights(self) -> None:
-        """A learner that was handed in began with weights that nothing else can make again."""
-        files = self.folder.net_file(0, self.learner.suffix), self.folder.optimiser_file(0)
-        if self._given is None or self.folder.iteration():
+        """Of a learner that was handed in, or of another run: nothing else can make them again."""
+        if self.folder.iteration() or not (self._given or self.config.begin.weights):
             return
-        if files[1].is_file():  # written last
-            self.learner.load(*files)
-            self._refresh()
+        if self._first_files()[1].is_file():
+            self.learner.load(*self._first_files())
         else:
-            self.learner.save(*files)
+            self.learner.save(*self._first_files())
+        self._refresh()
 
     def _take_over(self, done: int) -> None:
         if done == 0:
@@ -242,8 +247,8 @@ class AlphaZero:
     def _play(self, iteration: int) -> dict[str, Any]:
         """Self-play until enough examples are there; they go into the window and to disk."""
         config, found = self.config.selfplay, nothing_collected(self.game)
-        if iteration == 1 and self.parts.first_examples is not None:
-            found = self.parts.first_examples(self.game, config, self._seed(iteration, PLAY), self.progress)
+        if iteration == 1 and (first := first_examples(self.config, self.parts)) is not None:
+            found = first(self.game, config, self._seed(iteration, PLAY), self.progress)
             fresh = self.window.add(found.examples)
             self.folder.save_games(iteration, found.examples)
             return _facts_of_play(found, fresh)

@@ -8,6 +8,7 @@ from azlab.errors import AzlabError, finite_number, whole_number
 from azlab.files import reproduction_files
 from azlab.games.game import Game
 from azlab.learning.as_toml import build, read_toml, to_toml
+from azlab.learning.beginning import BeginConfig
 from azlab.learning.learner import LossConfig
 from azlab.learning.old_configs import renewed
 from azlab.learning.schedules import Points, check_points, linear, stepped
@@ -134,6 +135,8 @@ class AlphaZeroConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     parts: dict[str, Any] = field(default_factory=dict)
     # program = a source in `reproductions/` whose search, targets, gate or first games are used, with its settings
+    begin: BeginConfig = field(default_factory=BeginConfig)
+    # weights or games of an earlier run
     iterations: int = 10
     hours: float = 0.0
     # stop after the iteration in which so much time is used up; 0 for no limit

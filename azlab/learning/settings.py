@@ -10,7 +10,7 @@ from azlab.games.registry import GAMES, game_class, load_game
 from azlab.learning.config import ANY_GAME, AlphaZeroConfig, preset, presets
 from azlab.nets.kinds import load_net
 
-FOR_TESTS = ("test_search", "gate", "evaluation")  # a short name such as `simulations` means self-play's, not these
+YIELDING = ("test_search", "gate", "evaluation", "begin")  # a short name such as `simulations` means self-play's, not these
 
 
 def chosen(what: str | None, file: str | None, words: list[tuple[str, Any]], net: str | None = None) -> AlphaZeroConfig:
@@ -84,7 +84,7 @@ def _full_name(config: AlphaZeroConfig, options: list[str], name: str) -> str:
         elif dataclasses.is_dataclass(value) or part.name == "net":
             sections[part.name] = list(value) if isinstance(value, dict) else [item.name for item in dataclasses.fields(value)]
     having = [section for section, names in sections.items() if name in names]
-    found += [f"{section}.{name}" for section in [one for one in having if one not in FOR_TESTS] or having]
+    found += [f"{section}.{name}" for section in [one for one in having if one not in YIELDING] or having]
     if len(found) > 1:
         raise AzlabError(f"{name} may mean {' or '.join(found)}; write which.")
     if not found:

@@ -6,6 +6,7 @@ A file holds the settings of the training and the network's numbers in half prec
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from azlab.errors import AzlabError
 from azlab.files import data_folder
 from azlab.games.game import Game
 from azlab.intact import check_arrays
+from azlab.learning.beginning import BeginConfig
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.learner import Learner
 
@@ -32,7 +34,16 @@ def save_player(learner: Learner, config: AlphaZeroConfig, file: str | Path) -> 
     arrays = {f"{k:03}": array.astype(np.float16) for k, array in enumerate(learner.weights())}
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise AzlabError("The network has numbers that are too large for half precision.")
-    save_numbers(path, KIND, {"config": config.to_toml()}, arrays)
+    bare = replace(config, begin=BeginConfig())  # what the training began with is nothing to others
+    save_numbers(path, KIND, {"config": bare.to_toml()}, arrays)
+
+
+def is_player(file: str | Path) -> bool:
+    """Whether a safetensors file is a player's, and not a run's network; a sentence if it is no such file."""
+    from azlab.nets.weights import read_safetensors
+
+    path = Path(file)
+    return path.suffix == SUFFIX and read_safetensors(path, "np")[0].get("format") in (KIND, OLD)
 
 
 def load_player(file: str | Path) -> tuple[Learner, AlphaZeroConfig]:

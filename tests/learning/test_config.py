@@ -14,6 +14,7 @@ import azlab
 from azlab.errors import AzlabError, literal
 from azlab.learning.alphazero import new_learner
 from azlab.learning.as_toml import differences
+from azlab.learning.beginning import BeginConfig
 from azlab.learning.config import AlphaZeroConfig, EvaluationConfig, GateConfig, TrainingConfig, preset, presets
 from azlab.learning.learner import LossConfig
 from azlab.learning.parts import Parts, parts_of
@@ -48,6 +49,7 @@ OTHER = AlphaZeroConfig(
         opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6,
     ),
     parts={"program": "s3_dots_and_boxes", "one_hot_from": 5, "in_tests": False},
+    begin=BeginConfig(weights="runs/first", games="runs/other"),
     iterations=4,
     hours=0.5,
     seed=12,
@@ -190,7 +192,7 @@ def odd_toml(rng, odd_word):
     """A config with odd values for settings that exist, and sometimes for others; now and then not even TOML."""
     names = re.findall(r"^[a-z_]+(?= =)", AlphaZeroConfig().to_toml(), re.M)
     sections = ["options", "net", "search", "explore", "budget", "parts", "selfplay", "loss", "training", "gate", "evaluation"]
-    sections.append("colour")
+    sections += ["begin", "colour"]
     values = ["nan", "inf", "-inf", "[]", "{}", '""', "true", "1979-05-27", "[[1, nan]]", "[[1, 'a']]", "{a = {b = 1}}", "9" * 30]
     lines = []
     for _ in range(rng.randrange(1, 6)):
