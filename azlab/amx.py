@@ -4,6 +4,7 @@ Some virtual machines announce AMX and forbid it. A library that believes the an
 ended by the system with "Illegal instruction". A child process that tries the instructions tells in a moment, without torch.
 """
 
+import functools
 import signal
 import subprocess
 import sys
@@ -40,12 +41,22 @@ HINT = (
 
 def is_announced() -> bool:
     """Whether the processor says that it can multiply bfloat16 matrices by AMX."""
+    return {"amx_tile", "amx_bf16"} <= _flags()
+
+
+def _flags() -> set[str]:
+    """What the processor says it can; nothing where Linux does not tell."""
     try:
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return False
-    flags = next((line for line in text.splitlines() if line.startswith("flags")), "").split()
-    return "amx_tile" in flags and "amx_bf16" in flags
+        return set()
+    return set(next((line for line in text.splitlines() if line.startswith("flags")), "").split())
+
+
+@functools.cache
+def is_bfloat16_fast() -> bool:
+    """Whether torch in bfloat16 finds instructions for it here that work: AVX512-BF16, and AMX unless it is refused."""
+    return "avx512_bf16" in _flags() and not (is_announced() and is_refused())
 
 
 def is_refused() -> bool:

@@ -46,6 +46,21 @@ def test_a_system_without_cpuinfo_announces_nothing(cpuinfo):
     assert not amx.is_announced()
 
 
+@pytest.mark.parametrize(
+    ("flags", "probe", "is_fast"),
+    [
+        ("fpu avx2", "pass", False),
+        ("fpu avx512f avx512_bf16", DIES, True),  # where there is no AMX, none is tried
+        ("fpu avx512_bf16 amx_tile amx_bf16", "pass", True),
+        ("fpu avx512_bf16 amx_tile amx_bf16", DIES, False),
+    ],
+)
+def test_bfloat16_is_fast_where_its_instructions_are_and_work(cpuinfo, monkeypatch, flags, probe, is_fast):
+    cpuinfo(f"processor\t: 0\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(amx, "PROBE", probe)
+    assert amx.is_bfloat16_fast.__wrapped__() is is_fast  # the function behind its memory
+
+
 @pytest.mark.skipif(platform.system() != "Linux" or platform.machine() != "x86_64", reason="machine code for Linux on x86-64")
 @pytest.mark.skipif(HAS_AMX, reason="This processor has AMX.")
 def test_the_probe_is_ended_where_there_is_no_amx():

@@ -17,12 +17,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from azlab.amx import is_bfloat16_fast
 from azlab.errors import AzlabError, finite_number, one_of
 from azlab.games.game import Game
 from azlab.intact import check_arrays
 from azlab.learning.window import Examples
 from azlab.nets.encodings import Encoding, find_encoding, own_encoding
 from azlab.nets.outputs import RESULTS, Form
+from azlab.nets.threads import threads as wanted_threads
 
 KIND = "azlab optimiser 2"  # the mark of an optimiser's file; the first files had none, and no checksum
 
@@ -43,12 +45,15 @@ class LossConfig:
     # the gradient is cut to this length; 0 leaves it
     symmetries: bool = True
     # show each example in a randomly chosen symmetry of the board
+    half: bool = False
+    # a residual net learns and evaluates in bfloat16, with weights in float32, on a CPU that has instructions for it
 
     def __post_init__(self) -> None:
         one_of("optimiser", self.optimiser, ("sgd", "adam"))
         for name in ("value_weight", "reply_weight", "weight_decay", "clip"):
             finite_number(name, getattr(self, name), 0)
-        one_of("symmetries", self.symmetries, (True, False))
+        for name in ("symmetries", "half"):
+            one_of(name, getattr(self, name), (True, False))
 
 
 @runtime_checkable
@@ -165,6 +170,7 @@ class TorchLearner:
         # channels last is quicker for convolutions, but a net of anyone's may rely on the usual order (`x.view`)
         self._layout = torch.channels_last if self._is_residual else torch.contiguous_format
         self.net = net.to(self.device, memory_format=self._layout)
+        self._is_rounded = config.half and self._is_residual and self.device == "cpu" and is_bfloat16_fast()
         self._new_optimiser()
 
     def _new_optimiser(self) -> None:
@@ -190,8 +196,12 @@ class TorchLearner:
             if self.config.optimiser == "sgd":
                 group["momentum"] = momentum
         self.net.train()
-        with self._random_numbers(rng):
+        if self._is_rounded:
+            torch.set_num_threads(wanted_threads())  # an evaluator may have taken fewer
+        with self._random_numbers(rng), torch.autocast("cpu", torch.bfloat16, enabled=self._is_rounded):
             heads = self.form.heads(self.net(inputs.contiguous(memory_format=self._layout)))
+        if self._is_rounded:  # losses are sums of small numbers
+            heads = {name: head.float() for name, head in heads.items()}
         losses = {"policy_loss": cross_entropy(heads["policy"], policies)}
         total = losses["policy_loss"]
         if "result" in heads:
@@ -227,7 +237,11 @@ class TorchLearner:
         """See `Learner`."""
         from azlab.nets.evaluators import TorchEvaluator
 
-        return TorchEvaluator(self.net, self.game, self.device, threads=threads, encoding=self.encoding)
+        return TorchEvaluator(self.net, self.game, self.device, self._way, threads, self.encoding)
+
+    @property
+    def _way(self) -> str:
+        return "bfloat16" if self._is_rounded else "auto"
 
     def version(self, weights: Path, threads: int | None = None) -> Any:
         """See `Learner`."""
@@ -236,7 +250,7 @@ class TorchLearner:
 
         net = copy.deepcopy(self.net)
         fill_torch(net, weights)
-        return TorchEvaluator(net, self.game, self.device, threads=threads, encoding=self.encoding)
+        return TorchEvaluator(net, self.game, self.device, self._way, threads, self.encoding)
 
     def weights(self) -> list[np.ndarray]:
         """See `Learner`."""

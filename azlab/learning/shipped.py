@@ -34,7 +34,8 @@ def save_player(learner: Learner, config: AlphaZeroConfig, file: str | Path) -> 
     arrays = {f"{k:03}": array.astype(np.float16) for k, array in enumerate(learner.weights())}
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise AzlabError("The network has numbers that are too large for half precision.")
-    bare = replace(config, begin=BeginConfig())  # what the training began with is nothing to others
+    # what the training began with is nothing to others, and a player computes the same on all machines
+    bare = replace(config, begin=BeginConfig(), loss=replace(config.loss, half=False))
     save_numbers(path, KIND, {"config": bare.to_toml()}, arrays)
 
 

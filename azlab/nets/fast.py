@@ -27,9 +27,16 @@ class FastNet(nn.Module):
         self.heads = _one_matrix([net.policy, net.result])
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
+    def rounded(self) -> "FastNet":
+        """Itself with convolutions in bfloat16; the heads stay as they are, so that their logits keep all digits."""
+        for part in (self.stem, self.adapter, self.blocks):
+            part.bfloat16()
+        return self
+
     def forward(self, planes: Tensor) -> Tensor:
-        x = self.blocks(self.adapter(torch.relu_(self.stem(planes.contiguous(memory_format=torch.channels_last)))))
-        return self.heads(x.permute(0, 2, 3, 1).flatten(1))
+        first = planes.to(self.stem.weight.dtype, memory_format=torch.channels_last)
+        x = self.blocks(self.adapter(torch.relu_(self.stem(first))))
+        return self.heads(x.permute(0, 2, 3, 1).flatten(1).to(self.heads.weight.dtype))
 
 
 class _FoldedBlock(nn.Module):
