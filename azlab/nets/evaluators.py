@@ -95,10 +95,10 @@ class TorchEvaluator:
     `fast` says how to run a `ResidualNet`, with the same results up to rounding: "winograd", the quickest on a CPU
     (azlab.nets.winograd), "torch", a copy with batch norms folded and heads joined (azlab.nets.fast), or "no", the net as it is;
     "auto" takes the first that the device can do. "bfloat16" rounds what "torch" computes to 8 bits: quicker than "winograd" on a
-    CPU with instructions for it (azlab.amx.is_bfloat16_fast), slow on any other. Any other net runs as it is, see azlab.nets.outputs for what it may return.
-    Weights are taken over when it is made; after training call `refresh`. On a GPU the copy of a `ResidualNet` is in half
-    precision. `threads` is for a CPU, and by default what `azlab.nets.set_threads` or torch have set. `encoding` is by default
-    the net's own (`net.encoding`), else "planes".
+    CPU with instructions for it (azlab.amx.is_bfloat16_fast), slow on any other. Any other net runs as it is, see
+    azlab.nets.outputs for what it may return. Weights are taken over when it is made; after training call `refresh`. On a GPU the
+    copy of a `ResidualNet` is in half precision. `threads` is for a CPU, and by default what `azlab.nets.set_threads` or torch
+    have set. `encoding` is by default the net's own (`net.encoding`), else "planes".
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class TorchEvaluator:
             rows = self._module(inputs)
         else:
             if self.fast == "bfloat16" and self.threads:
-                torch.set_num_threads(self.threads)  # torch's number for this thread: workers beside each other have one core each
+                torch.set_num_threads(self.threads)  # of torch's, in this thread: workers have a core each
             with torch.inference_mode():
                 out = self._module(torch.from_numpy(np.ascontiguousarray(inputs)).to(self.device, self._dtype))
                 rows = (self._joined(out) if self.fast == "no" else out).float().cpu().numpy()

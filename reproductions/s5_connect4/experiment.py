@@ -1,5 +1,6 @@
 """The experiments of S5, a function each: `azlab reproduce s5.sets`, and so on."""
 
 from azlab_reproductions.s5_connect4.alphazero import curves, pilot, sets, switches
+from azlab_reproductions.s5_connect4.exam import exam
 
-__all__ = ["pilot", "sets", "switches", "curves"]
+__all__ = ["pilot", "sets", "switches", "curves", "exam"]

@@ -1,4 +1,4 @@
-"""Networks that compute in bfloat16: what rounding changes, and that nothing changes where a processor has no instructions for it."""
+"""Networks that compute in bfloat16: what rounding changes, and that nothing changes without instructions for it."""
 
 import numpy as np
 import pytest

@@ -1,10 +1,17 @@
 """The players in data/players: they load, and play as well as the documentation says."""
 
+import io
+
 import numpy as np
 import pytest
 
+import azlab.show
 from azlab.arena.agents import agent, ready
+from azlab.cli import main
 from azlab.games import game
+from azlab.learning import AlphaZero, shipped
+from azlab.learning.alphazero import new_learner
+from azlab.learning.config import preset
 from azlab.learning.evaluation import graded_by_oracle, own_positions, search_accuracy
 from azlab.learning.shipped import load_player, player_for, players
 from azlab.oracles import oracle
@@ -43,3 +50,41 @@ def test_as_second_it_wins_against_the_perfect_player(seed):
         position = position.play((player if position.to_move == 1 else perfect).choose(position))
     assert position.result == -1
     assert np.sign(oracle(rules).value(rules.start())) == -1
+
+
+@pytest.fixture
+def players_folder(tmp_path, monkeypatch):
+    """A folder that stands for data/players."""
+    (tmp_path / "data" / "players").mkdir(parents=True)
+    monkeypatch.setattr(shipped, "data_folder", lambda: tmp_path / "data")
+    return tmp_path / "data" / "players"
+
+
+@pytest.mark.slow
+def test_a_player_of_connect_4_is_found_the_moment_its_file_is_there(players_folder, tiny, tmp_path, capsys, monkeypatch):
+    """From a training to the board of a notebook, through the commands that people type."""
+    with pytest.raises(azlab.AzlabError, match="No trained player ships"):
+        ready(agent("az"), game("connect4"))
+    AlphaZero.from_config(tiny(game="connect4", iterations=1), tmp_path / "run").train()
+    file = players_folder / "connect4.safetensors"
+    assert main(["run", str(tmp_path / "run"), "--player", str(file)]) == 0
+    assert main(["match", "connect4", "az", "perfect", "--games", "2", "--openings", "20"]) == 0
+    assert "az against perfect, 2 games" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    assert main(["play", "connect4", "--against", "az", "--seat", "second"]) == 0
+    board = azlab.show.play("connect4", against="az", evaluation=False)
+    board.play("4")
+    assert board.wait(60) and board.position.ply == 2
+
+
+def test_the_largest_network_for_connect_4_stays_below_2_megabytes_and_answers_alike(players_folder):
+    """Half precision moves a chance by a thousandth or so, as it has 11 bits."""
+    rules = game("connect4")
+    config = preset("connect4_strong").changed({"net.filters": 96, "net.stem": 96, "loss.half": False})
+    learner = new_learner(rules, config.net, config.loss, 1)
+    shipped.save_player(learner, config, players_folder / "connect4.safetensors")
+    assert player_for(rules).stat().st_size < 2_000_000
+    states = rules.new_states(1)
+    whole, player = learner.evaluator(1), load_player(player_for(rules))[0].evaluator(1)
+    for one, other in zip(whole.evaluate(states, rules.legal_mask(states)), player.evaluate(states, rules.legal_mask(states))):
+        np.testing.assert_allclose(one, other, atol=0.01)
