@@ -9,6 +9,7 @@ from azlab.errors import AzlabError
 from azlab.games import game
 from azlab.learning import AlphaZero, RunFolder, TrainedAgent
 from azlab.learning.alphazero import trained_learner
+from azlab.learning.config import preset
 from azlab.learning.parts import Parts
 from azlab.learning.shipped import load_player, save_player
 
@@ -156,3 +157,21 @@ def test_a_player_does_not_tell_what_its_training_began_with(tiny, first, tmp_pa
     save_player(run.learner, run.config, tmp_path / "player.safetensors")
     assert load_player(tmp_path / "player.safetensors")[1].begin.weights == ""
     assert str(first).encode() not in (tmp_path / "player.safetensors").read_bytes()
+
+
+@pytest.mark.slow
+def test_the_preset_for_a_night_goes_in_stages(tmp_path):
+    """At a toy size: a first run, one that goes on with its network and window, and a wider net on the games of that."""
+    toy = {
+        "iterations": 2, "net.blocks": 1, "net.filters": 8, "net.stem": 8, "selfplay.games": 8, "selfplay.positions": 40,
+        "budget.simulations": 4, "evaluation.count": 5, "evaluation.simulations": 4, "evaluation.search_every": 2,
+    }  # fmt: skip
+    config = preset("connect4_strong").changed(toy)
+    one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
+    first = AlphaZero.from_config(config, one).train()
+    second = AlphaZero.from_config(config.changed({"begin.weights": one, "begin.games": one}), two).train()
+    assert weights_of(tmp_path / "two", 0) == weights_of(tmp_path / "one", 2)
+    assert second[0]["window"] == first[1]["window"]  # merged, as they were
+    wider = {"net.filters": 12, "net.stem": 12, "begin.games": two, "training.passes": [[1, 3.0], [2, 1.0]]}
+    third = AlphaZero.from_config(config.changed(wider), three).train()
+    assert third[0]["moves"] == 0 < third[1]["moves"] and "mcts_accuracy" in third[1]
