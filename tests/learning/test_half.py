@@ -83,6 +83,16 @@ def test_learner_evaluator_and_version_are_rounded_alike_and_files_are_not(any_p
     assert all(np.array_equal(a, b) for a, b in zip(exact.weights(), learner.weights(), strict=True))
 
 
+def test_a_rounded_learner_goes_on_bit_for_bit_from_its_files(any_processor, random_examples, tmp_path):
+    files = tmp_path / "net.safetensors", tmp_path / "optimiser.safetensors"
+    one, other = taught(make(True), random_examples, 2), make(True, seed=2)
+    one.save(*files)
+    other.load(*files)
+    for learner in (one, other):
+        taught(learner, random_examples, 3)
+    assert all(np.array_equal(a, b) for a, b in zip(one.weights(), other.weights(), strict=True))
+
+
 def test_without_instructions_for_it_nothing_is_rounded(monkeypatch, random_examples):
     monkeypatch.setattr(learners, "is_bfloat16_fast", lambda: False)
     one, other = (taught(make(half), random_examples, 2) for half in (False, True))
