@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         args = _parsed(others)
+        args.is_debugged = others != words
         return args.run(args)
 
     return ended(run, is_debugged=others != words)
@@ -46,6 +47,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_play(commands)
     _add_match(commands)
+    _add_gtp(commands)
     _add_reproduce(commands)
     _add_train(commands)
     _add_run(commands)
@@ -146,6 +148,31 @@ def _match(args: argparse.Namespace) -> int:
         result.save(args.save)
         print(f"The games are in {args.save}.")
     return 0 if result.complete else STOPPED
+
+
+def _add_gtp(commands: argparse._SubParsersAction) -> None:
+    gtp = commands.add_parser(
+        "gtp",
+        help="be a Go engine for Sabaki, GoGui, Lizzie and other programs that speak the Go Text Protocol",
+        description="Play Go over stdin and stdout by the Go Text Protocol (docs/gtp.md). `quit` or the end of the input end it.",
+    )
+    gtp.add_argument("agent", metavar="AGENT", help="who plays, e.g. uct:10000")
+    gtp.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of Go: size=9 komi=7 ko=simple")
+    gtp.add_argument("--name", default="", help="what the engine calls itself (default: azlab and the agent)")
+    gtp.add_argument("--log", metavar="FILE", default="", help="write down what is said, to a file that grows")
+    gtp.add_argument("--seed", type=_seed, help="makes the agent's choices repeatable")
+    _add_net(gtp)
+    gtp.set_defaults(run=_gtp, game=None)
+
+
+def _gtp(args: argparse.Namespace) -> int:
+    from azlab.arena.agents import agent
+    from azlab.arena.gtp_engine import serve
+
+    _load_code(args)
+    seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
+    serve(agent(args.agent, seed), dict(args.options), args.name, args.log, args.is_debugged)
+    return 0
 
 
 def _add_reproduce(commands: argparse._SubParsersAction) -> None:

@@ -59,7 +59,7 @@ def ended(command: Callable[[], int], is_debugged: bool = False) -> int:
     except Exception as error:
         if is_debugged:
             traceback.print_exc()
-        sentence, code = _sentence(error)
+        sentence, code = sentence_of(error)
         print(sentence, file=sys.stderr)
         return code
 
@@ -71,7 +71,7 @@ def _print_anything() -> None:
             stream.reconfigure(errors=errors)
 
 
-def _sentence(error: Exception) -> tuple[str, int]:
+def sentence_of(error: Exception) -> tuple[str, int]:
     """What to tell the user of an error, and the exit code."""
     if isinstance(error, AzlabError):
         return str(error), 2
@@ -80,7 +80,7 @@ def _sentence(error: Exception) -> tuple[str, int]:
     if isinstance(error, FileNotFoundError | SystemError) and not _has_working_folder():  # Python 3.13.0 has the latter for it
         return "The working folder no longer exists: change to another one and try again.", 2
     if isinstance(error, OSError):
-        return _sentence_of_system(error), 2
+        return _of_system(error), 2
     message = " ".join(str(error).split())[:300]
     return (
         f"This is a fault of azlab ({type(error).__name__}: {message}). Please report it with the output of `azlab doctor`, as "
@@ -88,7 +88,7 @@ def _sentence(error: Exception) -> tuple[str, int]:
     ), 1
 
 
-def _sentence_of_system(error: OSError) -> str:
+def _of_system(error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"The disk is full, or your share of it{_of_file(error)}: make room and try again."

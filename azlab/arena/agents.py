@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from azlab.arena.gtp_agent import GnuGoAgent, GtpAgent
+from azlab.arena.thinking import PuctThinking, Thinking, UctThinking, Whole, nodes_in_memory, only_choice
 from azlab.errors import AzlabError, literal, one_of, whole_number
 from azlab.files import reproduction_files, reproductions
 from azlab.games.game import Game, Position
@@ -37,9 +38,9 @@ from azlab.search import Analysis, Budget, Explore, Search, Searcher, minimax, u
 from azlab.search.config import as_budget
 from azlab.search.evaluators import Evaluator, PlayoutEvaluator
 from azlab.search.tree import UNPROVEN
-from azlab.search.uct import check_settings
+from azlab.search.uct import UctSearch, check_settings
 
-TREE_BYTES = 10**9  # memory for the trees of positions searched together
+ENDLESS_SIMULATIONS = 100_000  # the most of an analysis by PUCT, whose trees get their memory at once
 
 
 @runtime_checkable
@@ -72,6 +73,26 @@ class Analyses(Protocol):
     def analyse(self, position: Position) -> Analysis:
         """The search behind `choose`."""
         ...
+
+
+@runtime_checkable
+class ThinksInSteps(Protocol):
+    """Can be watched while it thinks, and stopped."""
+
+    def think(self, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
+        """The search behind `choose`, not begun yet; a time makes it shorter, never longer.
+
+        endless: for an analysis that someone else stops; it goes on beyond the agent's own budget as far as memory goes
+        """
+        ...
+
+
+@runtime_checkable
+class Evaluates(Protocol):
+    """Has an opinion of a position before any search, by a network or by playouts; None for one that is made for each search."""
+
+    @property
+    def evaluator(self) -> Evaluator | None: ...
 
 
 @runtime_checkable
@@ -138,6 +159,13 @@ class MinimaxAgent:
             return exact_analysis(position, endgame_scores(position))
         return minimax(position, self.depth, seconds=self.seconds)
 
+    def think(self, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
+        """The search behind `choose`, in a single step."""
+        if seconds is None or (self.endgame and len(position.legal_actions) <= self.endgame):
+            return Whole(position, self.analyse)
+        shorter = min(seconds, self.seconds or seconds)
+        return Whole(position, lambda asked: minimax(asked, self.depth, seconds=shorter))
+
     def choose(self, position: Position) -> int:
         return self.analyse(position).best_action
 
@@ -166,6 +194,15 @@ class UctAgent:
         seed = int(self._seeds.integers(2**62))
         return uct(position, self.simulations, seconds=self.seconds, seed=seed, **self.settings)  # type: ignore[arg-type]
 
+    def think(self, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
+        """The search behind `choose`, in steps."""
+        search = UctSearch(position, seed=int(self._seeds.integers(2**62)), **self.settings)  # type: ignore[arg-type]
+        memory = nodes_in_memory(position.game)
+        if endless:
+            return UctThinking(search, memory, seconds)
+        times = [limit for limit in (seconds, self.seconds) if limit is not None]
+        return UctThinking(search, self.simulations or memory, min(times, default=None))
+
     def choose(self, position: Position) -> int:
         return self.analyse(position).best_action
 
@@ -192,11 +229,13 @@ class PuctAgent:
         self.name = name or f"puct:{self.budget.simulations}"
         self._seeds = np.random.default_rng(seed)
 
-    def _searched(self, positions: Sequence[Position]) -> Searcher:
-        game = positions[0].game
+    def _new_searcher(self, game: Game, games: int, budget: Budget) -> Searcher:
         seed = int(self._seeds.integers(2**62))
         evaluator = self.evaluator or PlayoutEvaluator(game, seed=seed)
-        searcher = self.searcher(game, len(positions), evaluator, self.search, self.budget, self.explore, seed)
+        return self.searcher(game, games, evaluator, self.search, budget, self.explore, seed)
+
+    def _searched(self, positions: Sequence[Position]) -> Searcher:
+        searcher = self._new_searcher(positions[0].game, len(positions), self.budget)
         searcher.start(np.concatenate([position.state for position in positions]))
         searcher.run()
         return searcher
@@ -205,14 +244,21 @@ class PuctAgent:
         """The search behind `choose`."""
         return self._searched([position]).analysis(0, position)
 
+    def think(self, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
+        """The search behind `choose`, in steps; whoever asks looks at the clock."""
+        game, budget = position.game, self.budget
+        if endless and not (self.search.gumbel or budget.gain):  # these plan their whole budget
+            longest = min(ENDLESS_SIMULATIONS, nodes_in_memory(game) // 4)
+            budget = replace(budget, simulations=max(budget.simulations, longest))
+        return PuctThinking(self._new_searcher(game, 1, budget), position, budget.simulations)
+
     def choose(self, position: Position) -> int:
         return self.choose_many([position])[0]
 
     def choose_many(self, positions: Sequence[Position]) -> list[int]:
         """The actions for many positions of one game, searched together."""
         game = positions[0].game
-        node_bytes = 35 + 8 * game.num_actions + game.dtype.itemsize
-        chunk = max(1, TREE_BYTES // (node_bytes * self.searcher.room(game, self.budget)))
+        chunk = max(1, nodes_in_memory(game) // self.searcher.room(game, self.budget))
         chosen: list[int] = []
         for start in range(0, len(positions), chunk):
             searcher = self._searched(positions[start : start + chunk])
@@ -334,6 +380,19 @@ def agent(text: str, seed: int = 0) -> Any:
         raise AzlabError(f"{text!r} has a setting whose value is not a number.") from None
     made.name = text.strip()
     return made
+
+
+def thinking(player: Any, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
+    """How any player thinks about a position: in steps if it can."""
+    if isinstance(player, ThinksInSteps):
+        return player.think(position, seconds, endless)
+    choose = player.choose if isinstance(player, Agent) and isinstance(player, Analyses) else None
+    return Whole(position, lambda asked: analysis_of(player, asked), choose)
+
+
+def analysis_of(player: Any, position: Position) -> Analysis:
+    """What a player thinks; of one that only chooses, all of its attention on that move."""
+    return player.analyse(position) if isinstance(player, Analyses) else only_choice(position, int(player.choose(position)))
 
 
 def ready(player: Any, game: Game) -> Any:

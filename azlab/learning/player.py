@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from azlab.arena.agents import PuctAgent
+from azlab.arena.thinking import Thinking
 from azlab.errors import AzlabError
 from azlab.games.game import Game, Position
 from azlab.learning.alphazero import evaluator_of, trained_learner
@@ -18,6 +19,7 @@ from azlab.learning.parts import Parts, parts_of
 from azlab.learning.run_folder import RunFolder
 from azlab.learning.shipped import load_player, player_for
 from azlab.search import Analysis
+from azlab.search.evaluators import Evaluator
 
 
 def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAgent":
@@ -106,6 +108,15 @@ class ShippedAgent:
     def analyse(self, position: Position) -> Analysis:
         """The search behind `choose`."""
         return self._for(position).analyse(position)
+
+    def think(self, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
+        """The search behind `choose`, in steps."""
+        return self._for(position).think(position, seconds, endless)
+
+    @property
+    def evaluator(self) -> Evaluator | None:
+        """The network, once the game is known."""
+        return None if self._player is None else self._player.evaluator
 
     def _for(self, position: Position) -> TrainedAgent:
         self.prepare(position.game)

@@ -8,9 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from azlab.arena.agents import Analyses
+from azlab.arena.agents import analysis_of
 from azlab.errors import AzlabError
 from azlab.games.game import Position
 from azlab.search.analysis import Analysis
@@ -175,7 +173,7 @@ class Session:
                 raise AzlabError('This board gives no hints; play(..., hints="uct:1000") gives them.')
             position, adviser = self.position, self.hints
             self._task = "hint"
-            self._mind.ask(adviser, lambda: _analysis(adviser, position), self._hear_hint)
+            self._mind.ask(adviser, lambda: analysis_of(adviser, position), self._hear_hint)
             self._tell()
 
     def evaluate(self, on: bool) -> None:
@@ -272,18 +270,6 @@ class Session:
                 self.evaluation_on = False
                 self.message = "The oracle takes long here, so the evaluation is off; you can switch it on again."
                 self._tell()
-
-
-def _analysis(adviser: Any, position: Position) -> Analysis:
-    """What an agent thinks; of one that only chooses, all of its attention on that move."""
-    if isinstance(adviser, Analyses):
-        return adviser.analyse(position)
-    visits = np.zeros(position.game.num_actions, np.int64)
-    action = int(adviser.choose(position))
-    visits[action] = 1
-    nothing = np.full(len(visits), np.nan)
-    proven = np.full(len(visits), 2, np.int8)
-    return Analysis(position, visits, nothing, visits / 1.0, proven, 0.0, [position.game.move_name(action)], 1, 1, 1)
 
 
 def shares_to_show(analysis: Analysis) -> list[tuple[int, float]]:
