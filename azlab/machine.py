@@ -10,6 +10,8 @@ IS_WINDOWS = sys.platform == "win32"
 # program: (what it is for, Debian package, names it goes by)
 PROGRAMS = {
     "gnugo": ("plays Go against our agents", "gnugo", ("gnugo",)),
+    "node": ("tests our Go engine with Sabaki's client", "nodejs", ("node", "nodejs")),
+    "npm": ("gets Sabaki's client for that test", "npm", ("npm",)),
     "chromium": ("tests the widgets in a browser", "chromium", ("chromium", "chromium-browser", "google-chrome")),
 }
 

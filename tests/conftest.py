@@ -5,6 +5,7 @@ import importlib
 import os
 import random
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -52,6 +53,16 @@ class Need:
         except datasets.MissingData as error:
             self._without(f"The data set {name} is not here: {error}")
 
+    def npm(self, package: str, folder: Path) -> str:
+        """The path of node, with an npm package installed in `folder`."""
+        node = self("node")
+        install = [self("npm"), "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder), package]
+        done = subprocess.run(install, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            self._without(f"npm cannot install {package}: {said[-1] if said else 'it says nothing'}")
+        return node
+
     def _without(self, sentence: str) -> NoReturn:
         if os.environ.get("AZLAB_REQUIRE_ALL", "0") not in ("", "0"):
             pytest.fail(f"{sentence} (AZLAB_REQUIRE_ALL is set, so this is a failure.)", pytrace=False)
@@ -93,7 +104,7 @@ def odd_word() -> Callable[[random.Random], str]:
 
 
 BROWSER = ("test_browser.py", "test_search_browser.py")
-GNU_GO = ("test_go_gnugo.py", "test_gtp_agent.py", "test_gtp.py", "test_gtp_bad_engines.py")
+GNU_GO = ("test_go_gnugo.py", "test_gtp_agent.py", "test_gtp.py", "test_gtp_bad_engines.py", "test_gtp_referee.py")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,7 @@ from azlab.games.go import Go
 from azlab.games.go_board import handicap_cells
 
 MAX_SGF_BYTES = 10_000_000  # a game has a few thousand, one with all its variations some hundred thousand
+ILLEGAL = "illegal move"  # the protocol's words
 
 
 class Played(NamedTuple):
@@ -87,7 +88,7 @@ class Board:
         """Play for any seat."""
         position = self.for_seat(seat)
         if action not in position.legal_actions:
-            raise IllegalMove("illegal move")
+            raise IllegalMove(ILLEGAL)
         following = position.play(action)
         before, after = (int((self.game.board(each.state) == 1 - seat).sum()) for each in (position, following))
         prisoners = list(self.prisoners)
@@ -177,8 +178,10 @@ class Board:
         old = self.__dict__.copy()
         try:
             self.clear(game, Setup(record.black, record.white, record.to_move, record.handicap))
-            self.play_all(moves if before is None else moves[: max(0, before - 1)])
-        except AzlabError:
+            for seat, action in moves if before is None else moves[: max(0, before - 1)]:
+                self.play(seat, action)
+        except AzlabError as error:
             number = len(self.played) + 1
             self.__dict__.update(old)
-            raise AzlabError(f"cannot load file: move {number} or the stones before it are not legal") from None
+            why = f"move {number} is not legal" if str(error) == ILLEGAL else str(error)
+            raise AzlabError(f"cannot load file: {why}") from None
