@@ -8,7 +8,7 @@ import pytest
 from azlab.formats import sgf
 
 WORDS = [
-    "b", "w", "B", "White", "black", "A1", "b2", "C3", "d4", "E5", "pass", "PASS", "resign", "t19", "I5", "a0", "0", "1", "2", "5",
+    "b", "w", "B", "White", "black", "A1", "b2", "C3", "d4", "E5", "pass", "PASS", "resign", "t19", "I5", "a0", "0", "1", "5",
     "9", "19", "20", "-1", "0.5", "7", "6.5", "6.3", "1e9", "nan", "alive", "dead", "seki", "none", "absolute", "byoyomi",
     "canadian", "chinese", "japanese", '{"ko":"POSITIONAL"}', '{"ko":"SIMPLE"}', "{", "[" * 3000, "true", "interval", "maxmoves",
     "rootInfo", "ownership", "avoid", "minmoves", "game.sgf", "bad.sgf", "nothing.sgf", ".", "name", "\u00e9", "\x00", "\ufeff",

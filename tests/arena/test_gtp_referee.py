@@ -1,4 +1,4 @@
-"""GNU Go 3.8 as referee of `azlab gtp`: both keep the same game, and after every move stones, captures, legal moves and score agree.
+"""GNU Go 3.8 as referee of `azlab gtp`: both keep one game; after every move stones, captures, legal moves and score agree.
 
 The score is that of the stones GNU Go has, counted here by filling regions: GNU Go's own `final_score` takes off what it believes
 to be dead, so it is asked at the end, when nothing dead is left. AZLAB_FUZZ=34 plays 204 games.
