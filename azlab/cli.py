@@ -159,6 +159,9 @@ def _add_gtp(commands: argparse._SubParsersAction) -> None:
     gtp.add_argument("agent", metavar="AGENT", help="who plays, e.g. uct:10000")
     gtp.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of Go: size=9 komi=7 ko=simple")
     gtp.add_argument("--name", default="", help="what the engine calls itself (default: azlab and the agent)")
+    gtp.add_argument(
+        "--as-version", metavar="VERSION", default="", help="the version it tells, for programs that want a certain one"
+    )
     gtp.add_argument("--log", metavar="FILE", default="", help="write down what is said, to a file that grows")
     gtp.add_argument("--seed", type=_seed, help="makes the agent's choices repeatable")
     _add_net(gtp)
@@ -171,7 +174,7 @@ def _gtp(args: argparse.Namespace) -> int:
 
     _load_code(args)
     seed = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
-    serve(agent(args.agent, seed), dict(args.options), args.name, args.log, args.is_debugged)
+    serve(agent(args.agent, seed), dict(args.options), args.name, args.as_version, args.log, args.is_debugged)
     return 0
 
 

@@ -38,8 +38,9 @@ _CHUNK = 65536  # bytes read at once
 class Engine:
     """An agent with a board and a clock, and what each command does."""
 
-    def __init__(self, agent: Any, options: Mapping[str, Any], name: str = "") -> None:
-        self.agent, self.name, self._options = agent, name or f"azlab {agent.name}", dict(options)
+    def __init__(self, agent: Any, options: Mapping[str, Any], name: str = "", version: str = "") -> None:
+        self.agent, self._options = agent, dict(options)
+        self.name, self.version = name or f"azlab {agent.name}", version or __version__
         if self._options.get("handicap"):
             raise AzlabError("Handicap stones are placed by the program that uses the engine: leave out handicap=.")
         self.mind = threading.Lock()  # an agent thinks about one thing at a time
@@ -52,7 +53,7 @@ class Engine:
     def commands(self) -> dict[str, Handler]:
         """What this engine can be asked."""
         return {
-            "name": lambda words: self.name, "version": lambda words: __version__,
+            "name": lambda words: self.name, "version": lambda words: self.version,
             "boardsize": self._boardsize, "clear_board": self._clear_board, "komi": self._komi,
             "play": self._play, "genmove": self._genmove, "reg_genmove": self._reg_genmove, "undo": self._undo,
             "showboard": self._showboard, "final_score": self._final_score, "final_status_list": self._final_status_list,
@@ -326,7 +327,14 @@ def _json(text: str) -> Any:
         return None
 
 
-def serve(agent: Any, options: Mapping[str, Any], name: str = "", log: str = "", is_debugged: bool = False) -> None:
+def serve(
+    agent: Any,
+    options: Mapping[str, Any],
+    name: str = "",
+    version: str = "",
+    log: str = "",
+    is_debugged: bool = False,
+) -> None:
     """Be an engine on stdin and stdout until `quit` or the end of the input. Whatever else is printed goes to stderr."""
     out = sys.stdout.buffer
 
@@ -344,7 +352,7 @@ def serve(agent: Any, options: Mapping[str, Any], name: str = "", log: str = "",
             except OSError as error:
                 raise AzlabError(f"The log cannot be written to {log}: {error.strerror}.") from None
             note = lambda line: None if file.closed else print(time.strftime("%H:%M:%S"), line, file=file)  # noqa: E731
-        engine = Engine(agent, options, name)
+        engine = Engine(agent, options, name, version)
         source = sys.stdin.fileno()  # read without Python's buffer, whose lock a waiting thread would keep to the end
         server = Server(engine.commands(), lambda: os.read(source, _CHUNK), write, note, is_debugged)
         engine.is_interrupted = server.is_interrupted

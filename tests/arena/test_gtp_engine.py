@@ -31,7 +31,8 @@ def refused(ask, line):
 def test_it_has_a_name_and_a_version(asked):
     ask = asked()
     assert (ask("protocol_version"), ask("name"), ask("version")) == ("2", "azlab random", __version__)
-    assert Engine(azlab.agent("random"), {"size": 5}, "Fred").name == "Fred"
+    named = Engine(azlab.agent("random"), {"size": 5}, "Fred", "0.17")
+    assert (named.name, named.version) == ("Fred", "0.17")
 
 
 def test_stones_captures_and_undo(asked):
@@ -360,6 +361,14 @@ def test_stdout_has_answers_only_and_the_end_of_input_ends_it(tmp_path):
     assert done.returncode == 0 and "Traceback" not in done.stderr
     assert re.fullmatch(r"=1 azlab random\n\n=2 [A-E][1-5]\n\n\?3 unknown command\n\n", done.stdout)
     assert "> 1 name" in (tmp_path / "log").read_text() and "< =1 azlab random" in (tmp_path / "log").read_text()
+
+
+def test_what_lizzie_sends_is_answered():
+    """By its source (Leelaz.java) it reads the second number of the version, and lines that begin with info or play."""
+    sent = "0 name\n1 version\n2 boardsize 5\n3 komi 7.5\n4 play B C3\n5 lz-genmove_analyze W 10\n6 undo\n7 clear_board\n8 quit\n"
+    said = run("uct:50", "--as-version", "0.17", stdin=sent).stdout
+    assert int(re.search(r"^=1 \d+\.(\d+)$", said, re.MULTILINE)[1]) >= 15
+    assert re.search(r"^=5\n(info move .*\n)+play .*\n\n=6\n\n=7\n\n=8\n\n$", said, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
