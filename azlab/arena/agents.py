@@ -197,11 +197,10 @@ class UctAgent:
     def think(self, position: Position, seconds: float | None = None, endless: bool = False) -> Thinking:
         """The search behind `choose`, in steps."""
         search = UctSearch(position, seed=int(self._seeds.integers(2**62)), **self.settings)  # type: ignore[arg-type]
-        memory = nodes_in_memory(position.game)
-        if endless:
-            return UctThinking(search, memory, seconds)
+        if endless:  # a tree that grows has its old arrays beside the new ones
+            return UctThinking(search, nodes_in_memory(position.game) // 2, seconds)
         times = [limit for limit in (seconds, self.seconds) if limit is not None]
-        return UctThinking(search, self.simulations or memory, min(times, default=None))
+        return UctThinking(search, self.simulations or 10**9, min(times, default=None))
 
     def choose(self, position: Position) -> int:
         return self.analyse(position).best_action

@@ -30,7 +30,7 @@ class Clock:
 
     def no_limit(self) -> None:
         """Every move may take as long as the agent likes."""
-        self._is_limited, self._main, self._period, self._stones, self._is_byo_yomi = False, 0.0, 0.0, 0, False
+        self._has_settings, self._main, self._period, self._stones, self._is_byo_yomi = False, 0.0, 0.0, 0, False
         self.reset()
 
     def set(self, main: float, period: float, stones: int, is_byo_yomi: bool = False) -> None:
@@ -40,11 +40,12 @@ class Clock:
         if period > 0 and stones == 0:  # the protocol's way to say so
             self.no_limit()
             return
-        self._is_limited, self._main, self._period, self._stones, self._is_byo_yomi = True, main, period, stones, is_byo_yomi
+        self._has_settings, self._main, self._period, self._stones, self._is_byo_yomi = True, main, period, stones, is_byo_yomi
         self.reset()
 
     def reset(self) -> None:
-        """A new game begins."""
+        """A new game begins, with the time of the settings."""
+        self._is_limited = self._has_settings
         self.hands = [Hand(self._main, self._period, self._stones) for _ in range(2)]
 
     def left(self, seat: int, seconds: float, stones: int) -> None:

@@ -88,3 +88,11 @@ def test_a_new_game_begins_with_full_time():
     clock.spend(1, 7)
     clock.reset()
     assert clock.hands[1].main == 10
+
+
+def test_a_clock_that_only_the_controller_told_is_forgotten_with_its_game():
+    clock = Clock()
+    clock.left(0, 30, 0)
+    assert clock.allot(0, 9, 0) > 0
+    clock.reset()
+    assert clock.allot(0, 9, 0) is None

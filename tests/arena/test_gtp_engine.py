@@ -206,7 +206,7 @@ def test_rules_that_the_game_breaks_are_not_taken_over(asked):
     turns = "b b2 w c2 b a3 w d3 b b4 w c4 b e5 w b3 b c3 w pass b pass w b3"
     ask(f"gogui-play_sequence {turns}")
     assert refused(ask, 'kata-set-rules {"ko":"POSITIONAL"}') == "the game so far breaks these rules"
-    ask("clear_board")
+    ask("boardsize 5")  # which makes the rules anew
     assert json.loads(ask("kata-get-rules"))["ko"] == "SIMPLE"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import azlab.show
-from azlab.arena.agents import agent, ready
+from azlab.arena.agents import Evaluates, agent, ready, thinking
 from azlab.cli import main
 from azlab.games import game
 from azlab.learning import AlphaZero, shipped
@@ -24,6 +24,17 @@ def test_every_player_is_small_and_knows_its_game():
         learner, config = load_player(path)
         assert learner.game == rules == config.rules() and path == player_for(rules)
         assert path.stat().st_size < 8_000_000
+
+
+def test_a_shipped_player_thinks_in_steps_and_chooses_the_same():
+    position = game("dots_and_boxes").start()
+    player = agent("az")
+    assert player.evaluator is None  # no game is known yet
+    mind = thinking(player, position)
+    while mind.step():
+        pass
+    assert mind.action() == agent("az").choose(position)
+    assert isinstance(player, Evaluates) and player.evaluator is not None
 
 
 @pytest.mark.learns
