@@ -74,9 +74,9 @@ def name_of(options: SemiPerfect) -> str:
 
 
 def describe(options: SemiPerfect) -> str:
-    taken = "one position of each game" if options.one_a_game else "all positions"
+    taken = "one a game from" if options.one_a_game else "all positions of"
     random_share = f"{100 * (1 - options.perfect):g}% random moves"
-    return f"{options.count:,} Connect 4 positions, {taken} of games with {random_share}, with all best moves"
+    return f"{options.count:,} Connect 4 positions, {taken} games with {random_share}, with all best moves"
 
 
 def advice(options: SemiPerfect) -> str:
