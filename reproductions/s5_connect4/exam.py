@@ -101,11 +101,14 @@ def _untrained(file: Path) -> Path:
 
 def _facts(az: Examined) -> dict[str, Any]:
     """How large the player is: its file, its network, and what an evaluation costs."""
-    learner, config = load_player(az.file)
-    numbers = sum(weight.numel() for weight in learner.net.parameters())
-    cost = count_multiplications(learner.net.config)
-    size = {"bytes": az.file.stat().st_size, "parameters": numbers, "multiplications": cost}
-    return size | {name: config.net[name] for name in ("blocks", "filters")}
+    net = load_player(az.file)[0].net
+    return {
+        "bytes": az.file.stat().st_size,
+        "parameters": sum(weight.numel() for weight in net.parameters()),
+        "multiplications": count_multiplications(net.config),
+        "blocks": net.config.blocks,
+        "filters": net.config.filters,
+    }
 
 
 # --- positions ----------------------------------------------------------------------------------------------------
