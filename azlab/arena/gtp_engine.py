@@ -83,6 +83,11 @@ class Engine:
         self._options.update(changes)
         return game
 
+    def _back_to(self, options: dict[str, Any]) -> None:
+        """The options of before, when the game could not go on with others; the agent gets ready for them again."""
+        self._options = options
+        self._rules()
+
     def _warm_up(self) -> None:
         """Let kernels be compiled and networks be loaded now, not when the clock runs."""
         with self.mind:
@@ -136,7 +141,7 @@ class Engine:
         try:
             self.board.change(self._rules(ko=KO_OF_KATAGO[ko]))
         except AzlabError:
-            self._rules(**before)
+            self._back_to(before)
             raise
         self._warm_up()
         return ""
@@ -298,7 +303,7 @@ class Engine:
             try:
                 self.board.load(record, self._rules(size=record.size, komi=komi), before)
             except AzlabError:
-                self._rules(**options)
+                self._back_to(options)
                 raise
         except (OSError, ValueError) as error:
             text = str(error.strerror if isinstance(error, OSError) else error)

@@ -247,8 +247,8 @@ def test_a_record_that_cannot_be_loaded_changes_nothing(asked, text, words, tmp_
     ask("play b c3")
     assert refused(ask, f"loadsgf {tmp_path / 'game.sgf'}").startswith(words)
     assert (ask("list_stones b"), ask("query_boardsize"), ask("get_komi")) == ("C3", "5", "7")
-    ask("clear_board")
-    ask("genmove b")
+    ask("boardsize 5")  # which makes the rules anew
+    assert ask("get_komi") == "7" and ask("genmove b")
 
 
 # --- time -----------------------------------------------------------------------------------------------------------
