@@ -1,4 +1,4 @@
-"""Seega on 5x5, 7x7 and 9x9: first the board is filled, then stones move one step and capture by enclosing.
+"""Seega on 5x5, 7x7 and 9x9, and on 3x3 for study: first the board is filled, then stones move one step and capture by enclosing.
 
 The default rules are the text of source S4 (section 2.1.3). Placing: two stones a turn on any empty cell but the centre,
 until only the centre is empty. Moving: one orthogonal step to an empty cell; an enemy stone between the moved stone and
@@ -314,7 +314,7 @@ class Seega(Game):
     A placement is named by its cell ("B2"), a step by cell and direction ("D3-up"); "stop" ends a chain of captures, and
     is the pass of a blocked player.
 
-    size: 5, 7 or 9
+    size: 5, 7 or 9; 3 is small enough to be solved
     placement: stones placed in a turn, 2 or 1
     first_mover: who starts moving, "first" (seat 0) or "last_placer"
     safe_centre: whether a stone on the centre cell is immune
@@ -342,7 +342,7 @@ class Seega(Game):
         quiet_limit: int | None = 20,
         move_limit: int | None = None,
     ) -> None:
-        size = whole_number("size", one_of("size", size, (5, 7, 9)), 5, 9)
+        size = whole_number("size", one_of("size", size, (3, 5, 7, 9)), 3, 9)
         placement = whole_number("placement", placement, 1, 2)
         one_of("first_mover", first_mover, ("first", "last_placer"))
         one_of("safe_centre", safe_centre, (False, True))

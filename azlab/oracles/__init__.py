@@ -15,6 +15,7 @@ ORACLES = {
     "tictactoe": ("azlab.oracles.exhaustive", "ExhaustiveOracle", "tictactoe"),
     "connect4": ("azlab.oracles.connect4", "Connect4Oracle", "connect4"),
     "dots_and_boxes": ("azlab.oracles.dots_and_boxes", "DotsAndBoxesOracle", "dots_and_boxes up to 27 lines (3x3 boxes have 24)"),
+    "seega": ("azlab.oracles.seega", "SeegaOracle", "seega at the end, and all of 3x3"),
     "go": ("azlab.oracles.small_go", "SmallGoOracle", "go on 2x2 and 3x3"),
 }
 SOLVED = ("azlab.oracles.exhaustive", "SolvedOracle", "any game with few positions")

@@ -13,6 +13,12 @@ class Oracle:
     """
 
     game: Game
+    covers_start = True  # whether whole games can be played by it; False where it knows endgames only
+
+    def knows(self, states: np.ndarray) -> np.ndarray:
+        """Which of the states it can judge: bool [B]."""
+        self.check_states(states)
+        return np.ones(len(states), np.bool_)
 
     def values(self, states: np.ndarray) -> np.ndarray:
         """The value of each state for seat 0, float64 [B]; for a finished game its outcome."""

@@ -1,0 +1,201 @@
+"""Makes Seega's tables of perfect play: `make_tables(8)`, on all cores, with progress; called again it goes on where it was.
+
+Classes are made in the order of their stones, and each of their files is written aside, renamed when it is whole, and never changed
+again. So a process that was killed has lost the pair of classes it was at, and two runs leave the same bytes, however often
+they were interrupted. A file that is damaged is made again.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from azlab.errors import AzlabError, whole_number
+from azlab.files import expanded, locked, user_cache
+from azlab.games.seega import CHAINS, Seega
+from azlab.machine import cores
+from azlab.oracles import seega_kernels as kernels
+from azlab.oracles.seega_boards import subsets
+from azlab.oracles.seega_files import packed_blocks, write_plane
+from azlab.oracles.seega_tables import Class, Hunt, Rules, Tables, hunts, rules_of, shape, signs
+
+PIECE = 1 << 19  # entries that a thread works on before it takes the next ones
+NEVER = 255  # in a byte: no depth, because the other side escapes by a capture. Where depths reach it, two bytes are used
+NEVER_IN_TWO_BYTES = 65535
+
+Progress = Callable[[int, int], Any]
+
+
+def tables_folder() -> Path:
+    """Where tables are kept unless somebody names another folder."""
+    cache = user_cache()
+    if cache is None:
+        raise AzlabError("There is no home folder to keep tables of perfect play in: name a folder for them.")
+    return cache / "oracles"
+
+
+def make_tables(
+    stones: int,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    game: Seega | None = None,
+    endless: bool = False,
+    threads: int | None = None,
+) -> Tables:
+    """Make the tables of all boards with up to `stones` stones that are not yet in `folder`.
+
+    The rules are those of `game`; with `endless` there is no limit on quiet moves, and endless play is a draw. `progress` is told
+    (done, in all), in boards. Each set of rules has a folder of its own in `folder`.
+    """
+    rules = rules_of(Seega() if game is None else game, endless)
+    stones = whole_number("stones", stones, 2 * rules.least_stones, 2 * rules.most)
+    place = tables_folder() if folder is None else expanded(folder)
+    tables = Tables(rules, place)
+    with locked(tables.folder, f"Another process is making tables in {tables.folder}: wait for it, or name another folder."):
+        with ThreadPoolExecutor(threads or cores()) as pool:
+            _Maker(tables, stones, progress, pool).make()
+    return tables
+
+
+class _Maker:
+    """Makes the missing tables up to a number of stones."""
+
+    def __init__(self, tables: Tables, stones: int, progress: Progress | None, pool: ThreadPoolExecutor) -> None:
+        self.tables, self.rules, self.pool = tables, tables.rules, pool
+        self.boards = tables.boards(stones)
+        pairs = [kind for n in range(stones + 1) for kind in self.rules.classes(n) if kind[0] <= kind[1]]
+        self.work = {pair: float(np.prod(shape(self.boards, pair))) * (1 + len(hunts(self.rules, pair))) for pair in pairs}
+        self.done, self.progress = 0.0, progress
+
+    def make(self) -> None:
+        for pair, work in self.work.items():
+            missing = [hunt for hunt in hunts(self.rules, pair) if not all(self._is_there(*file) for file in hunt.files)]
+            if missing:
+                before = self.done
+                self._solve(pair, missing)
+                self.done = before
+            self._advance(work)
+
+    def _is_there(self, kind: Class, plane: int) -> bool:
+        try:
+            self.tables.plane(kind, plane)
+        except AzlabError:
+            return False
+        return True
+
+    def _advance(self, work: float) -> None:
+        self.done += work
+        if self.progress is not None:
+            self.progress(int(self.done), int(sum(self.work.values())))
+
+    def _in_pieces(self, length: int, entries_each: int, call: Callable[[int, int], Any], work: float = 0) -> None:
+        """`call(first, last)` for pieces of 0 to `length`, on all threads."""
+        piece = max(1, PIECE // entries_each)
+        for _ in self.pool.map(lambda first: call(first, min(first + piece, length)), range(0, length, piece)):
+            if work:
+                self._advance(work * min(piece / length, 1))
+
+    def _solve(self, pair: Class, missing: list[Hunt]) -> None:
+        """Make the files of the classes (b, w) and (w, b)."""
+        stones, (rows, width) = sum(pair), shape(self.boards, pair)
+        hunter, other = np.zeros(rows * width, np.uint8), np.zeros(rows * width, np.uint8)
+        known, start = self._known(pair)
+        chain_rule, least, masks = CHAINS.index(self.rules.chain), self.rules.least_stones, subsets(stones, pair[0])
+
+        def look(first: int, last: int) -> None:
+            kernels.captures_worth(
+                self.boards, stones, masks, known, start, chain_rule, least, hunter, other, first, last
+            )  # fmt: skip
+
+        self._in_pieces(rows, width, look, rows * width)
+        del known
+        by_captures = self._packed(hunter), self._packed(other)
+        for hunt in missing:
+            begin = self.done
+            hunter, other = self._hunt(hunt, hunt.kind != pair, by_captures, hunter, other)
+            self._write(hunt, hunter, other)
+            hunter, other = hunter.astype(np.uint8, copy=False), other.astype(np.uint8, copy=False)
+            self.done = begin + rows * width
+
+    def _known(self, pair: Class) -> tuple[np.ndarray, np.ndarray]:
+        """The values of all classes that captures lead to, packed one behind the other, and where each begins."""
+        needed = {(left, own) for own, other in (pair, pair[::-1]) for left in range(self.rules.least_stones, other)}
+        start, total = np.zeros((self.rules.most + 1, self.rules.most + 1), np.int64), 0
+        for kind in needed:
+            start[kind] = total
+            total += -(-int(np.prod(shape(self.boards, kind))) // 4) * 4
+        known = np.zeros(max(total // 4, 1), np.uint8)
+        for kind in needed:
+            value, *steps = signs(self.rules, kind)
+            first, second = self.tables.planes(kind)
+
+            def unpack(number: int, first=first, second=second, value=value, steps=tuple(steps), begin=int(start[kind])) -> None:
+                kernels.pack_values(
+                    value, steps, first.block(number), second.block(number), self.rules.limit, known,
+                    begin + number * first.per_block * first.width,
+                )  # fmt: skip
+
+            for _ in self.pool.map(unpack, range(first.blocks)):
+                pass
+        return known, start
+
+    def _packed(self, worth: np.ndarray) -> np.ndarray:
+        packed = np.empty(-(-len(worth) // 4), np.uint8)
+        self._in_pieces(len(packed), 1, lambda first, last: kernels.pack(worth, packed, first, last))
+        return packed
+
+    def _hunt(
+        self, hunt: Hunt, is_reversed: bool, by_captures: tuple[np.ndarray, np.ndarray], hunter: np.ndarray, other: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """All passes of one hunt: the depths with the hunter and with the other side to move."""
+        stones, (rows, width) = sum(hunt.kind), shape(self.boards, hunt.kind)
+        masks, never, depth = subsets(stones, hunt.kind[0]), NEVER, 0
+        worth = by_captures[::-1] if is_reversed else by_captures
+        self._in_pieces(
+            rows, width,
+            lambda first, last: kernels.begin_hunt(*worth, hunt.wants, never, width, is_reversed, hunter, other, first, last),
+        )  # fmt: skip
+        fresh = np.zeros((2, rows), np.bool_)
+        while depth < self.rules.limit and (depth == 0 or fresh.any()):
+            depth += 1
+            if depth == never:
+                hunter, other, never = _widened(hunter, never), _widened(other, never), NEVER_IN_TWO_BYTES
+            new = np.zeros((2, rows), np.bool_)
+            new[0] = depth == 1  # by captures
+            self._pass(stones, masks, hunter, other, fresh, new, depth)
+            fresh = new
+            self._advance(rows * width * 0.7**depth * 0.4)  # passes get quicker; nobody knows how many there will be
+        self._in_pieces(len(other), 1, lambda first, last: _forget(other[first:last], never))
+        return hunter, other
+
+    def _pass(
+        self, stones: int, masks: np.ndarray, hunter: np.ndarray, other: np.ndarray, fresh: np.ndarray, new: np.ndarray, depth: int
+    ) -> None:
+        passes = self.rules.blocked == "pass"
+        self._in_pieces(
+            len(fresh[0]), len(masks),
+            lambda first, last: kernels.hunt(
+                self.boards, stones, masks, hunter, other, *fresh, *new, depth, passes, first, last
+            ),
+        )  # fmt: skip
+
+    def _write(self, hunt: Hunt, hunter: np.ndarray, other: np.ndarray) -> None:
+        rows, width = shape(self.boards, hunt.kind)
+        for (kind, plane), depths, is_reversed in zip(hunt.files, (hunter, other), (False, True), strict=True):
+            run: Callable[[Callable, Iterable], Iterable] = self.pool.map
+            blocks = packed_blocks(depths, rows, width, is_reversed, run)
+            write_plane(self.tables.path(kind, plane), self.tables.about(kind, plane), depths.dtype, rows, width, blocks)
+
+
+def _forget(depths: np.ndarray, never: int) -> None:
+    """Files need not say why there is no depth."""
+    depths[depths == never] = 0
+
+
+def _widened(depths: np.ndarray, never: int) -> np.ndarray:
+    """The same depths in two bytes each."""
+    wide = depths.astype(np.uint16)
+    wide[depths == never] = NEVER_IN_TWO_BYTES
+    return wide
