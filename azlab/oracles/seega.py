@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, whole_number
 from azlab.files import expanded
 from azlab.games.count import children, distinct
 from azlab.games.seega import NONE, Seega
@@ -43,21 +43,18 @@ class SeegaOracle(Oracle):
         folder: str | Path | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.game, self.endless = game, endless
-        rules = rules_of(game, endless)
-        place = tables_folder() if folder is None else expanded(folder)
-        self.tables = Tables(rules, place)
-        quick = min(QUICK, 2 * rules.most) if game.size > 3 else 2 * rules.most
-        wanted = quick if stones is None else stones
-        if self.tables.stones < wanted:
-            if wanted > quick:
-                raise AzlabError(
-                    f"The tables of Seega here know up to {max(self.tables.stones, 0)} stones, not {wanted}: make them with "
-                    f"`azlab data make seega-{wanted}`."
-                )
-            self.tables = make_tables(wanted, place, progress, game, endless)
-        self.stones = self.tables.stones
-        self.covers_start = self.stones == 2 * rules.most and game.size == 3
+        self.game, self.endless, self.progress = game, endless, progress
+        self.tables = Tables(rules_of(game, endless), tables_folder() if folder is None else expanded(folder))
+        most = 2 * self.tables.rules.most
+        quick = min(QUICK, most) if game.size > 3 else most
+        wanted = quick if stones is None else whole_number("stones", stones, 2 * self.tables.rules.least_stones, most)
+        made = self.tables.stones
+        if made < wanted > quick:
+            knows = f"know up to {made} stones, not {wanted}" if made > 3 else "are not made yet"
+            raise AzlabError(f"The tables of Seega for these rules {knows}: make them with `azlab data make seega-{wanted}`.")
+        self.stones = max(made, wanted)
+        self._is_made = made >= self.stones  # what is missing is made when it is first needed
+        self.covers_start = self.stones == most and game.size == 3
 
     def knows(self, states: np.ndarray) -> np.ndarray:
         self.check_states(states)
@@ -68,6 +65,9 @@ class SeegaOracle(Oracle):
     def values(self, states: np.ndarray) -> np.ndarray:
         self._check_known(states)
         states = self._without_limits(states)
+        if not self._is_made:
+            make_tables(self.stones, self.tables.folder.parent, self.progress, self.game, self.endless)
+            self._is_made = True
         found = states["result"].astype(np.float64)
         going_on = ~states["over"]
         placing, chained = going_on & states["placing"], going_on & (states["chain"] != NONE)

@@ -72,12 +72,13 @@ class Plane:
                     raise AzlabError(f"{path} is of other rules: its {name} is {other[name]}, not {about[name]}. {again}")
                 self._check(file, header)
                 self.dtype = np.dtype(header["dtype"])
+                self.longest = int(header["longest"])  # the greatest depth of the hunt that found these, in either class
                 file.seek(self._body)
                 blocks = -(-rows // self.per_block)
                 self._places = np.frombuffer(file.read(8 * (blocks + 1)), "<i8")
         except OSError as error:
             raise AzlabError(f"{path} cannot be read ({error.strerror or error}). {again}") from None
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             if isinstance(error, AzlabError):
                 raise
             raise AzlabError(f"{path} is truncated or damaged: {error}. {again}") from None

@@ -296,15 +296,18 @@ def fresh_rows(moves, count, fresh, row, passes):
 
 
 @kernel
-def hunt(boards, stones, masks, hunter, other, fresh_hunter, fresh_other, new_hunter, new_other, depth, passes, first, last):
-    """Pass number `depth` over the rows from `first` to `last`. The fresh arrays, bool [rows], say which rows of `hunter` and
-    `other` changed in the pass before; the new ones are set where this one changes something."""
+def hunt(boards, stones, masks, hunter, other, fresh, new, depth, passes, first, last):
+    """Pass number `depth` over the rows from `first` to `last`. `fresh`, bool [3, rows], says which rows of `hunter` and of `other`
+    changed in the pass before, and which rows have one of these beside them; `new` is set in the same way for the next pass."""
+    fresh_hunter, fresh_other, due = fresh[0], fresh[1], fresh[2]
     cells, moves = np.empty(stones, np.int64), np.empty((4 * stones, 10), np.int64)
     half, all_stones = (stones + 1) // 2, (1 << stones) - 1
     low_masks, high_masks = np.empty(1 << half, np.int64), np.empty(1 << stones - half, np.int64)
     by_hunter, by_other = np.empty(len(masks) + 1, np.int64), np.empty(len(masks) + 1, np.int64)
     hunters = bits_in(boards, masks[0])
     for row in range(first, last):
+        if not due[row]:
+            continue
         begin = row * len(masks)
         count, mobile = list_moves(boards, np.int64(boards.rows[boards.first_row[stones] + row]), stones, cells, moves)
         by_hunter[-1] = by_other[-1] = 0
@@ -325,16 +328,20 @@ def hunt(boards, stones, masks, hunter, other, fresh_hunter, fresh_other, new_hu
             if is_fresh and hunt_by_hunter(
                 boards, moves[k], masks, by_hunter, hunter, other, begin, half, low_masks, high_masks, depth
             ):
-                new_hunter[row] = True
+                new[0, row] = True
             if by_other[-1] > 0:
                 hunt_by_other(boards, moves[k], masks, by_other, hunter, all_stones, half, low_masks, high_masks, depth)
         for i in range(by_other[-1]):  # no way out was found for these
             other[begin + by_other[i]] = depth
-            new_other[row] = True
+            new[1, row] = True
         if bits_in(boards, mobile) <= max(hunters, stones - hunters):  # only then can all mobile stones be of one side
             changed = hunt_by_blocked(masks, all_stones, mobile, hunter, other, begin, depth, passes)
-            new_hunter[row] |= changed[0]
-            new_other[row] |= changed[1]
+            new[0, row] |= changed[0]
+            new[1, row] |= changed[1]
+        if new[0, row] or new[1, row]:  # whoever can come here by a move has to look again
+            new[2, row] = True
+            for k in range(count):
+                new[2, moves[k, 2]] = True
 
 
 # --- packed values ------------------------------------------------------------------------------------------------

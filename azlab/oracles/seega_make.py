@@ -54,6 +54,8 @@ def make_tables(
     place = tables_folder() if folder is None else expanded(folder)
     tables = Tables(rules, place)
     with locked(tables.folder, f"Another process is making tables in {tables.folder}: wait for it, or name another folder."):
+        for unfinished in tables.folder.glob(".*.depths"):  # what a killed process was writing
+            unfinished.unlink()
         with ThreadPoolExecutor(threads or cores()) as pool:
             _Maker(tables, stones, progress, pool).make()
     return tables
@@ -93,9 +95,10 @@ class _Maker:
     def _in_pieces(self, length: int, entries_each: int, call: Callable[[int, int], Any], work: float = 0) -> None:
         """`call(first, last)` for pieces of 0 to `length`, on all threads."""
         piece = max(1, PIECE // entries_each)
-        for _ in self.pool.map(lambda first: call(first, min(first + piece, length)), range(0, length, piece)):
+        bounds = [*range(0, length, piece), length]
+        for first, last, _ in zip(bounds, bounds[1:], self.pool.map(call, bounds, bounds[1:])):
             if work:
-                self._advance(work * min(piece / length, 1))
+                self._advance(work * (last - first) / length)
 
     def _solve(self, pair: Class, missing: list[Hunt]) -> None:
         """Make the files of the classes (b, w) and (w, b)."""
@@ -114,8 +117,8 @@ class _Maker:
         by_captures = self._packed(hunter), self._packed(other)
         for hunt in missing:
             begin = self.done
-            hunter, other = self._hunt(hunt, hunt.kind != pair, by_captures, hunter, other)
-            self._write(hunt, hunter, other)
+            hunter, other, longest = self._hunt(hunt, hunt.kind != pair, by_captures, hunter, other)
+            self._write(hunt, hunter, other, longest)
             hunter, other = hunter.astype(np.uint8, copy=False), other.astype(np.uint8, copy=False)
             self.done = begin + rows * width
 
@@ -148,27 +151,36 @@ class _Maker:
 
     def _hunt(
         self, hunt: Hunt, is_reversed: bool, by_captures: tuple[np.ndarray, np.ndarray], hunter: np.ndarray, other: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """All passes of one hunt: the depths with the hunter and with the other side to move."""
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """All passes of one hunt: the depths with the hunter and with the other side to move, and the greatest of them."""
         stones, (rows, width) = sum(hunt.kind), shape(self.boards, hunt.kind)
-        masks, never, depth = subsets(stones, hunt.kind[0]), NEVER, 0
+        masks, never, depth, longest = subsets(stones, hunt.kind[0]), NEVER, 0, 0
         worth = by_captures[::-1] if is_reversed else by_captures
         self._in_pieces(
             rows, width,
             lambda first, last: kernels.begin_hunt(*worth, hunt.wants, never, width, is_reversed, hunter, other, first, last),
         )  # fmt: skip
-        fresh = np.zeros((2, rows), np.bool_)
-        while depth < self.rules.limit and (depth == 0 or fresh.any()):
+        fresh = np.zeros((3, rows), np.bool_)  # see the kernel
+        fresh[2] = True
+        while depth < self.rules.limit and fresh.any():
             depth += 1
             if depth == never:
                 hunter, other, never = _widened(hunter, never), _widened(other, never), NEVER_IN_TWO_BYTES
-            new = np.zeros((2, rows), np.bool_)
-            new[0] = depth == 1  # by captures
+            new = np.zeros((3, rows), np.bool_)
+            new[::2] = depth == 1  # by captures
             self._pass(stones, masks, hunter, other, fresh, new, depth)
             fresh = new
-            self._advance(rows * width * 0.7**depth * 0.4)  # passes get quicker; nobody knows how many there will be
-        self._in_pieces(len(other), 1, lambda first, last: _forget(other[first:last], never))
-        return hunter, other
+            longest = depth if fresh[:2].any() else longest
+            self._advance(rows * width * 8 / ((depth + 7) * (depth + 8)))  # nobody knows how many passes there will be
+        for depths in (hunter, other):
+            self._in_pieces(rows * width, 1, lambda first, last, found=depths: self._as_kept(found[first:last], never))
+        return hunter, other, longest
+
+    def _as_kept(self, depths: np.ndarray, never: int) -> None:
+        """Change depths to what files keep. Without a limit it only matters whether there is a depth, and files become small."""
+        depths[depths == never] = 0
+        if self.rules.quiet_limit is None:
+            np.minimum(depths, 1, out=depths)
 
     def _pass(
         self, stones: int, masks: np.ndarray, hunter: np.ndarray, other: np.ndarray, fresh: np.ndarray, new: np.ndarray, depth: int
@@ -177,21 +189,17 @@ class _Maker:
         self._in_pieces(
             len(fresh[0]), len(masks),
             lambda first, last: kernels.hunt(
-                self.boards, stones, masks, hunter, other, *fresh, *new, depth, passes, first, last
+                self.boards, stones, masks, hunter, other, fresh, new, depth, passes, first, last
             ),
         )  # fmt: skip
 
-    def _write(self, hunt: Hunt, hunter: np.ndarray, other: np.ndarray) -> None:
+    def _write(self, hunt: Hunt, hunter: np.ndarray, other: np.ndarray, longest: int) -> None:
         rows, width = shape(self.boards, hunt.kind)
         for (kind, plane), depths, is_reversed in zip(hunt.files, (hunter, other), (False, True), strict=True):
             run: Callable[[Callable, Iterable], Iterable] = self.pool.map
             blocks = packed_blocks(depths, rows, width, is_reversed, run)
-            write_plane(self.tables.path(kind, plane), self.tables.about(kind, plane), depths.dtype, rows, width, blocks)
-
-
-def _forget(depths: np.ndarray, never: int) -> None:
-    """Files need not say why there is no depth."""
-    depths[depths == never] = 0
+            about = {**self.tables.about(kind, plane), "longest": longest}
+            write_plane(self.tables.path(kind, plane), about, depths.dtype, rows, width, blocks)
 
 
 def _widened(depths: np.ndarray, never: int) -> np.ndarray:

@@ -13,8 +13,8 @@ limit, so V_k changes at most twice as k grows, always in the same direction, an
 
 Each depth comes from one hunt (`seega_kernels.hunt`), in which the *hunter* wants at least a draw, or a win.
 
-**Endless play** counts as a draw: V_0 is 0 everywhere, both sides hunt for a win, and the limit is as far as anything changes. The
-depths then say how many moves without a capture a win takes at most, from either side.
+**Endless play** counts as a draw: V_0 is 0 everywhere, both sides hunt for a win, and passes go on until nothing changes. Of the depths
+files then keep only whether there is one.
 
 A player who cannot move is passed over or has to pass; a chain of captures is one turn, with every way to end it that the rules
 allow. The least number of stones, the chain rule, the safe centre and the limit are `Rules`.

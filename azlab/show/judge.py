@@ -7,7 +7,11 @@ from azlab.oracles import ORACLES, Oracle, oracle
 from azlab.show.worker import lock_of
 
 # boards that a game's oracle can judge, where that is not all of them
-JUDGED = {"dots_and_boxes": lambda game: game.num_actions <= 27, "go": lambda game: game.size <= 3}
+JUDGED = {
+    "dots_and_boxes": lambda game: game.num_actions <= 27,
+    "go": lambda game: game.size <= 3,
+    "seega": lambda game: game.size <= 5 and game.options["move_limit"] is None,
+}
 
 _made: dict[Game, Oracle] = {}
 _making = threading.Lock()
@@ -26,7 +30,7 @@ def shared_oracle(game: Game) -> Oracle:
         return _made[game]
 
 
-def value_of(judge: Oracle, position: Position) -> float:
-    """The value of a position for seat 0."""
+def value_of(judge: Oracle, position: Position) -> float | None:
+    """The value of a position for seat 0; None where the oracle does not know it, since it has endgames only."""
     with lock_of(judge):  # its tables are written while it thinks
-        return float(judge.value(position))
+        return float(judge.value(position)) if judge.knows(position.state)[0] else None

@@ -250,7 +250,7 @@ class Session:
         timer.daemon = True
         timer.start()
 
-    def _ask_oracle(self, position: Position) -> float:
+    def _ask_oracle(self, position: Position) -> float | None:
         if self._oracle is None:
             assert self._make_oracle is not None
             self._oracle = self._make_oracle()
