@@ -283,7 +283,9 @@ class PerfectAgent:
     def prepare(self, game: Game) -> None:
         """Raise a sentence now, not at the first move, if the game has no oracle or one that knows endgames only."""
         if not self._oracle(game).covers_start:
-            raise AzlabError(f"Perfect play of {game.name} is known at the end of the game only, so `perfect` cannot play all of it.")
+            raise AzlabError(
+                f"Perfect play of {game.name} is known at the end of the game only, so `perfect` cannot play all of it."
+            )
 
     def choose(self, position: Position) -> int:
         best = self._oracle(position.game).best_actions(position.state)[0]

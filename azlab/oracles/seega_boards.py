@@ -1,12 +1,12 @@
 """All boards of Seega with up to so many stones, numbered: what the tables of perfect play are indexed by.
 
 A board is a set of occupied cells (bit k of a number is cell k) and, among these, the set of one side's stones. Boards that the
-eight symmetries turn into each other are one board, which is decided by the occupied cells alone: of the eight images of such a set
-the smallest number is its *row*. A row with n stones holds all C(n, b) ways to choose b of them, numbered by `rank`. On the few rows
-that a symmetry leaves as they are some boards therefore appear twice; they get the same values.
+eight symmetries turn into each other are one board, which is decided by the occupied cells alone: of the eight images of such a
+set the smallest number is its *row*. A row with n stones holds all C(n, b) ways to choose b of them, numbered by `rank`. On the
+few rows that a symmetry leaves as they are some boards therefore appear twice; they get the same values.
 
-`rank` of a number is how many smaller ones have as many bits. The set of occupied cells is split into a low and a high half, whose
-ranks give a number below C(cells, n) by two look-ups, and `where` then has the row and the symmetry that leads to it.
+`rank` of a number is how many smaller ones have as many bits. The set of occupied cells is split into a low and a high half,
+whose ranks give a number below C(cells, n) by two look-ups, and `where` then has the row and the symmetry that leads to it.
 """
 
 import math
@@ -29,7 +29,7 @@ class Boards(NamedTuple):
     far: np.ndarray  # int64 [cells, 4]: the bit of the cell behind it, or 0
     image_low: np.ndarray  # int32 [8, 2 ** low]: what each symmetry makes of the low half
     image_high: np.ndarray  # int32 [8, 2 ** high]
-    count: np.ndarray  # int64 [2 ** low]: how many bits a number has
+    bits: np.ndarray  # int64 [2 ** low]: how many bits a number has
     rank: np.ndarray  # int32 [2 ** max(low, N)]: how many smaller numbers have as many bits
     choose: np.ndarray  # int64 [cells + 1, cells + 1]: C(n, k)
     base: np.ndarray  # int64 [N + 1, high + 1]: first number of the sets by their stones and those of them in the high half

@@ -1,8 +1,8 @@
 """Seega's tables on disk: one file for each depth of each class, packed in blocks, with a checksum of everything.
 
-The first line of a file is JSON with the rules, the class, the layout, the sha256 of the rest, and marks of its own (`azlab.intact`).
-The rest are the places of the blocks, int64 [blocks + 1], and the blocks: so many rows of depths, packed by zlib. A file is verified
-as a whole when it is first read; then a question unpacks only the block that it needs.
+The first line of a file is JSON with the rules, the class, the layout, the sha256 of the rest, and marks of its own
+(`azlab.intact`). The rest are the places of the blocks, int64 [blocks + 1], and the blocks: so many rows of depths, packed by
+zlib. A file is verified as a whole when it is first read; then a question unpacks only the block that it needs.
 """
 
 import functools
@@ -44,7 +44,8 @@ def write_plane(path: Path, about: dict[str, Any], dtype: np.dtype, rows: int, w
     for block in blocks:
         digest.update(block)
     size = len(places) + sum(map(len, blocks))
-    layout = {"kind": KIND, **about, "dtype": dtype.str, "rows": rows, "width": width, "bytes": size, "content": digest.hexdigest()}
+    layout = {"kind": KIND, **about, "dtype": dtype.str, "rows": rows, "width": width, "bytes": size}
+    layout["content"] = digest.hexdigest()
 
     def write(aside: Path) -> None:
         with aside.open("wb") as file:

@@ -1,13 +1,14 @@
 """The kernels behind Seega's tables of perfect play: what captures are worth, and a hunt through the quiet moves.
 
-All boards with h stones of one side, the hunter, and n - h of the other are numbered by `seega_boards`: entry row * C(n, h) + rank of
-the hunter's stones. Each has two entries, in the array `hunter` with the hunter to move and in `other` with the other side to move.
+All boards with h stones of one side, the hunter, and n - h of the other are numbered by `seega_boards`: entry row * C(n, h) +
+rank of the hunter's stones. Each has two entries, in the array `hunter` with the hunter to move and in `other` with the other
+side to move.
 
-`captures_worth` looks one turn ahead, through chains of captures, into the finished tables of fewer stones. `hunt` then finds, for
-the moves that take nothing, how many of them the hunter needs to force what it wants. The hunter's entry gets depth k if one move
-leads to an entry of the other side with depth k - 1; the other's entry gets depth k if every move leads to one below k. Pass k
-looks only at rows beside rows that changed in pass k - 1, and reads only depths below k, so that threads which work on different
-rows at the same time always find the same.
+`captures_worth` looks one turn ahead, through chains of captures, into the finished tables of fewer stones. `hunt` then finds,
+for the moves that take nothing, how many of them the hunter needs to force what it wants. The hunter's entry gets depth k if one
+move leads to an entry of the other side with depth k - 1; the other's entry gets depth k if every move leads to one below k. Pass
+k looks only at rows beside rows that changed in pass k - 1, and reads only depths below k, so that threads which work on
+different rows at the same time always find the same.
 """
 
 import numpy as np
@@ -22,14 +23,14 @@ LONGEST = 32  # captures of one chain; a board has fewer stones
 @kernel
 def bits_in(boards, cells):
     """How many bits a set of cells has."""
-    return boards.count[cells & ((1 << boards.low) - 1)] + boards.count[cells >> boards.low]
+    return boards.bits[cells & ((1 << boards.low) - 1)] + boards.bits[cells >> boards.low]
 
 
 @kernel
 def place_of(boards, cells, stones):
     """8 * row + symmetry of a set of `stones` occupied cells."""
     below, above = cells & ((1 << boards.low) - 1), cells >> boards.low
-    up = boards.count[above]
+    up = boards.bits[above]
     number = boards.base[stones, up] + boards.rank[above] * boards.choose[boards.low, stones - up] + boards.rank[below]
     return np.int64(boards.where[number])
 
@@ -130,7 +131,8 @@ def list_moves(boards, occupied, stones, cells, moves):
     """All steps on a row into `moves` int64 [M, 10]; returns their number M and the set of stones (as a mask) that can step.
 
     A move is: stone, cell it comes to, row and symmetry of the cells occupied then, and three pairs of masks: an enemy stone that
-    would be taken if the second mask is an own stone. A mask has a bit for each stone, `cells` int64 [stones] says where it stands.
+    would be taken if the second mask is an own stone. A mask has a bit for each stone, `cells` int64 [stones] says where it
+    stands.
     """
     count, mobile, stone = 0, 0, 0
     for cell in range(len(boards.step)):
@@ -169,8 +171,9 @@ def takes(move, own):
 
 @kernel
 def captures_worth(boards, stones, masks, known, start, chain_rule, least, hunter, other, first, last):
-    """Write into `hunter` and `other` the most that captures bring the side to move, for the rows from `first` to `last`: LOSS (also
-    where nothing can be taken), DRAW or WIN. `masks` int64 [C]: the hunter's stones by their rank; see `worth_of_turn` for others."""
+    """Write into `hunter` and `other` the most that captures bring the side to move, for the rows from `first` to `last`: LOSS
+    (also where nothing can be taken), DRAW or WIN. `masks` int64 [C]: the hunter's stones by their rank; see
+    `worth_of_turn` for others."""
     cells, moves = np.empty(stones, np.int64), np.empty((4 * stones, 10), np.int64)
     stack, all_stones = np.empty((LONGEST, 4), np.int64), (1 << stones) - 1
     for row in range(first, last):
@@ -297,8 +300,9 @@ def fresh_rows(moves, count, fresh, row, passes):
 
 @kernel
 def hunt(boards, stones, masks, hunter, other, fresh, new, depth, passes, first, last):
-    """Pass number `depth` over the rows from `first` to `last`. `fresh`, bool [3, rows], says which rows of `hunter` and of `other`
-    changed in the pass before, and which rows have one of these beside them; `new` is set in the same way for the next pass."""
+    """Pass number `depth` over the rows from `first` to `last`. `fresh`, bool [3, rows], says which rows of `hunter` and of
+    `other` changed in the pass before, and which rows have one of these beside them; `new` is set in the same way for the
+    next pass."""
     fresh_hunter, fresh_other, due = fresh[0], fresh[1], fresh[2]
     cells, moves = np.empty(stones, np.int64), np.empty((4 * stones, 10), np.int64)
     half, all_stones = (stones + 1) // 2, (1 << stones) - 1
@@ -374,9 +378,9 @@ def pack_values(value, steps, first_depths, second_depths, moves_left, known, be
 
 @kernel
 def begin_hunt(worth_of_hunter, worth_of_other, wants, never, width, is_reversed, hunter, other, first, last):
-    """Set the entries of the rows from `first` to `last` as they are before any quiet move. The packed arrays say what captures are
-    worth; depth 1 is a capture that gets the hunter what it wants, `never` is one by which the other side always escapes.
-    `is_reversed` if the packed arrays are in the order of the other side's stones."""
+    """Set the entries of the rows from `first` to `last` as they are before any quiet move. The packed arrays say what
+    captures are worth; depth 1 is a capture that gets the hunter what it wants, `never` is one by which the other side
+    always escapes. `is_reversed` if the packed arrays are in the order of the other side's stones."""
     for row in range(first, last):
         for choice in range(width):
             entry = row * width + choice

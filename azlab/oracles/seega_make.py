@@ -1,11 +1,11 @@
 """Makes Seega's tables of perfect play: `make_tables(8)`, on all cores, with progress; called again it goes on where it was.
 
-Classes are made in the order of their stones, and each of their files is written aside, renamed when it is whole, and never changed
-again. So a process that was killed has lost the pair of classes it was at, and two runs leave the same bytes, however often
-they were interrupted. A file that is damaged is made again.
+Classes are made in the order of their stones, and each of their files is written aside, renamed when it is whole, and never
+changed again. So a process that was killed has lost the pair of classes it was at, and two runs leave the same bytes, however
+often they were interrupted. A file that is damaged is made again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,14 @@ from azlab.machine import cores
 from azlab.oracles import seega_kernels as kernels
 from azlab.oracles.seega_boards import subsets
 from azlab.oracles.seega_files import packed_blocks, write_plane
-from azlab.oracles.seega_tables import Class, Hunt, Rules, Tables, hunts, rules_of, shape, signs
+from azlab.oracles.seega_tables import Class, Hunt, Tables, hunts, rules_of, shape, signs
 
 PIECE = 1 << 19  # entries that a thread works on before it takes the next ones
 NEVER = 255  # in a byte: no depth, because the other side escapes by a capture. Where depths reach it, two bytes are used
 NEVER_IN_TWO_BYTES = 65535
 
 Progress = Callable[[int, int], Any]
+Arrays = tuple[np.ndarray, np.ndarray]
 
 
 def tables_folder() -> Path:
@@ -102,25 +103,25 @@ class _Maker:
 
     def _solve(self, pair: Class, missing: list[Hunt]) -> None:
         """Make the files of the classes (b, w) and (w, b)."""
+        entries = int(np.prod(shape(self.boards, pair)))
+        depths = np.zeros(entries, np.uint8), np.zeros(entries, np.uint8)  # with the hunter and with the other side to move
+        self._look_at_captures(pair, depths)
+        by_captures = self._packed(depths[0]), self._packed(depths[1])
+        for hunt in missing:
+            begin = self.done
+            found, longest = self._hunt(hunt, hunt.kind != pair, by_captures, depths)
+            self._write(hunt, found, longest)
+            self.done = begin + entries
+
+    def _look_at_captures(self, pair: Class, worth: Arrays) -> None:
         stones, (rows, width) = sum(pair), shape(self.boards, pair)
-        hunter, other = np.zeros(rows * width, np.uint8), np.zeros(rows * width, np.uint8)
         known, start = self._known(pair)
         chain_rule, least, masks = CHAINS.index(self.rules.chain), self.rules.least_stones, subsets(stones, pair[0])
 
         def look(first: int, last: int) -> None:
-            kernels.captures_worth(
-                self.boards, stones, masks, known, start, chain_rule, least, hunter, other, first, last
-            )  # fmt: skip
+            kernels.captures_worth(self.boards, stones, masks, known, start, chain_rule, least, *worth, first, last)
 
         self._in_pieces(rows, width, look, rows * width)
-        del known
-        by_captures = self._packed(hunter), self._packed(other)
-        for hunt in missing:
-            begin = self.done
-            hunter, other, longest = self._hunt(hunt, hunt.kind != pair, by_captures, hunter, other)
-            self._write(hunt, hunter, other, longest)
-            hunter, other = hunter.astype(np.uint8, copy=False), other.astype(np.uint8, copy=False)
-            self.done = begin + rows * width
 
     def _known(self, pair: Class) -> tuple[np.ndarray, np.ndarray]:
         """The values of all classes that captures lead to, packed one behind the other, and where each begins."""
@@ -149,32 +150,31 @@ class _Maker:
         self._in_pieces(len(packed), 1, lambda first, last: kernels.pack(worth, packed, first, last))
         return packed
 
-    def _hunt(
-        self, hunt: Hunt, is_reversed: bool, by_captures: tuple[np.ndarray, np.ndarray], hunter: np.ndarray, other: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        """All passes of one hunt: the depths with the hunter and with the other side to move, and the greatest of them."""
+    def _hunt(self, hunt: Hunt, is_reversed: bool, by_captures: Arrays, depths: Arrays) -> tuple[Arrays, int]:
+        """All passes of one hunt, in the arrays `depths` or, if these are too narrow, in wider ones; and the greatest depth."""
         stones, (rows, width) = sum(hunt.kind), shape(self.boards, hunt.kind)
         masks, never, depth, longest = subsets(stones, hunt.kind[0]), NEVER, 0, 0
         worth = by_captures[::-1] if is_reversed else by_captures
-        self._in_pieces(
-            rows, width,
-            lambda first, last: kernels.begin_hunt(*worth, hunt.wants, never, width, is_reversed, hunter, other, first, last),
-        )  # fmt: skip
+
+        def begin(first: int, last: int) -> None:
+            kernels.begin_hunt(*worth, hunt.wants, NEVER, width, is_reversed, *depths, first, last)
+
+        self._in_pieces(rows, width, begin)
         fresh = np.zeros((3, rows), np.bool_)  # see the kernel
         fresh[2] = True
         while depth < self.rules.limit and fresh.any():
             depth += 1
             if depth == never:
-                hunter, other, never = _widened(hunter, never), _widened(other, never), NEVER_IN_TWO_BYTES
+                depths, never = (_widened(depths[0], never), _widened(depths[1], never)), NEVER_IN_TWO_BYTES
             new = np.zeros((3, rows), np.bool_)
             new[::2] = depth == 1  # by captures
-            self._pass(stones, masks, hunter, other, fresh, new, depth)
+            self._pass(stones, masks, depths, fresh, new, depth)
             fresh = new
             longest = depth if fresh[:2].any() else longest
             self._advance(rows * width * 8 / ((depth + 7) * (depth + 8)))  # nobody knows how many passes there will be
-        for depths in (hunter, other):
-            self._in_pieces(rows * width, 1, lambda first, last, found=depths: self._as_kept(found[first:last], never))
-        return hunter, other, longest
+        for found in depths:
+            self._in_pieces(rows * width, 1, lambda first, last, found=found: self._as_kept(found[first:last], never))  # type: ignore[misc]
+        return depths, longest
 
     def _as_kept(self, depths: np.ndarray, never: int) -> None:
         """Change depths to what files keep. Without a limit it only matters whether there is a depth, and files become small."""
@@ -182,22 +182,18 @@ class _Maker:
         if self.rules.quiet_limit is None:
             np.minimum(depths, 1, out=depths)
 
-    def _pass(
-        self, stones: int, masks: np.ndarray, hunter: np.ndarray, other: np.ndarray, fresh: np.ndarray, new: np.ndarray, depth: int
-    ) -> None:
+    def _pass(self, stones: int, masks: np.ndarray, depths: Arrays, fresh: np.ndarray, new: np.ndarray, depth: int) -> None:
         passes = self.rules.blocked == "pass"
-        self._in_pieces(
-            len(fresh[0]), len(masks),
-            lambda first, last: kernels.hunt(
-                self.boards, stones, masks, hunter, other, fresh, new, depth, passes, first, last
-            ),
-        )  # fmt: skip
 
-    def _write(self, hunt: Hunt, hunter: np.ndarray, other: np.ndarray, longest: int) -> None:
+        def look(first: int, last: int) -> None:
+            kernels.hunt(self.boards, stones, masks, *depths, fresh, new, depth, passes, first, last)
+
+        self._in_pieces(len(fresh[0]), len(masks), look)
+
+    def _write(self, hunt: Hunt, found: Arrays, longest: int) -> None:
         rows, width = shape(self.boards, hunt.kind)
-        for (kind, plane), depths, is_reversed in zip(hunt.files, (hunter, other), (False, True), strict=True):
-            run: Callable[[Callable, Iterable], Iterable] = self.pool.map
-            blocks = packed_blocks(depths, rows, width, is_reversed, run)
+        for (kind, plane), depths, is_reversed in zip(hunt.files, found, (False, True), strict=True):
+            blocks = packed_blocks(depths, rows, width, is_reversed, self.pool.map)
             about = {**self.tables.about(kind, plane), "longest": longest}
             write_plane(self.tables.path(kind, plane), about, depths.dtype, rows, width, blocks)
 

@@ -1,11 +1,12 @@
 """Perfect play of Seega's moving phase, a class of boards at a time, backward from the captures.
 
-A class (own, other) has all boards with so many stones of the side to move and of the opponent. Captures lead to classes with fewer
-stones, all other moves from (b, w) to (w, b) and back, so these two are solved together, after all smaller ones.
+A class (own, other) has all boards with so many stones of the side to move and of the opponent. Captures lead to classes with
+fewer stones, all other moves from (b, w) to (w, b) and back, so these two are solved together, after all smaller ones.
 
-**The limit on quiet moves.** With k such moves left before the game ends, a position is worth V_k. When none is left, more stones win:
-V_0 is the sign of own - other, the same for all boards of a class. Each further quiet move can only help who would lose or draw at the
-limit, so V_k changes at most twice as k grows, always in the same direction, and two depths say all about a position, for every k:
+**The limit on quiet moves.** With k such moves left before the game ends, a position is worth V_k. When none is left, more stones
+win: V_0 is the sign of own - other, the same for all boards of a class. Each further quiet move can only help who would lose or
+draw at the limit, so V_k changes at most twice as k grows, always in the same direction, and two depths say all about a position,
+for every k:
 
 - more stones than the opponent: V falls from 1 to 0 at one depth and to -1 at another (or never);
 - fewer stones: V rises in the same way from -1;
@@ -13,8 +14,8 @@ limit, so V_k changes at most twice as k grows, always in the same direction, an
 
 Each depth comes from one hunt (`seega_kernels.hunt`), in which the *hunter* wants at least a draw, or a win.
 
-**Endless play** counts as a draw: V_0 is 0 everywhere, both sides hunt for a win, and passes go on until nothing changes. Of the depths
-files then keep only whether there is one.
+**Endless play** counts as a draw: V_0 is 0 everywhere, both sides hunt for a win, and passes go on until nothing changes. Of the
+depths files then keep only whether there is one.
 
 A player who cannot move is passed over or has to pass; a chain of captures is one turn, with every way to end it that the rules
 allow. The least number of stones, the chain rule, the safe centre and the limit are `Rules`.
@@ -83,7 +84,8 @@ def rules_of(game: Seega, endless: bool = False) -> Rules:
         raise AzlabError(f"Perfect play of Seega is known on 3x3 and 5x5, not on {game.size}x{game.size}.")
     if not endless and game.options["move_limit"] is not None:
         raise AzlabError(
-            "The tables of perfect play know a limit on quiet moves but none on all moves: leave out move_limit, or ask for endless=True."
+            "The tables of perfect play know a limit on quiet moves but none on all moves: leave out move_limit, or ask for "
+            "endless=True."
         )
     options = {name: game.options[name] for name in ("size", "safe_centre", "chain", "blocked", "least_stones")}
     return Rules(**options, quiet_limit=None if endless else game.options["quiet_limit"])
@@ -181,7 +183,8 @@ class Tables:
         return self._planes[kind]
 
     def values(self, own: np.ndarray, other: np.ndarray, moves_left: np.ndarray) -> np.ndarray:
-        """The values for the side to move, -1, 0 or 1, of boards given as sets of cells int64 [B], with so many quiet moves left."""
+        """The values for the side to move, -1, 0 or 1, of boards given as sets of cells int64 [B], with so many quiet moves
+        left."""
         found = np.zeros(len(own), np.int64)
         counts = np.stack([np.bitwise_count(own), np.bitwise_count(other)], axis=1).astype(np.int64)
         for stones in np.unique(counts, axis=0).tolist():

@@ -128,5 +128,9 @@ def test_settings_without_sense_are_refused_when_the_agent_is_made(text):
 
 
 def test_the_perfect_player_says_where_it_cannot_play():
-    with pytest.raises(azlab.AzlabError, match="seega"):
+    with pytest.raises(azlab.AzlabError, match="There is no oracle for simple_go"):
+        azlab.agent("perfect").choose(azlab.game("simple_go").start())
+    with pytest.raises(azlab.AzlabError, match="Perfect play of seega is known at the end of the game only"):
+        azlab.agent("perfect").prepare(azlab.game("seega"))
+    with pytest.raises(azlab.AzlabError, match="not while they are placed"):
         azlab.agent("perfect").choose(azlab.game("seega").start())

@@ -136,7 +136,7 @@ def test_symmetries_form_a_group(game):
         (lambda: azlab.game("connect4", rows=2.5), "rows must be a whole number"),
         (lambda: azlab.game("dots_and_boxes", rows=99), "rows must be a whole number from 1 to 25, not 99"),
         (lambda: azlab.game("go", size=20), "size must be a whole number from 2 to 19, not 20"),
-        (lambda: azlab.game("seega", size=6), "size must be one of 5, 7, 9, not 6"),
+        (lambda: azlab.game("seega", size=6), "size must be one of 3, 5, 7, 9, not 6"),
         (lambda: azlab.game("connect4").start().play("9"), "'9' is not a move of connect4; a move is a column, 1 to 7"),
         (lambda: azlab.game("connect4").from_moves("4444444"), "4 is not legal here; legal moves are 1, 2, 3, 5, 6, 7"),
         (lambda: azlab.game("connect4").start().play(7), "There is no action 7; actions are numbered 0 to 6"),

@@ -70,7 +70,7 @@ def test_each_turn_places_two_stones_or_one(placement, turns):
     assert "".join(str(position.to_move) for position in path) == turns
 
 
-@pytest.mark.parametrize(("size", "centre", "stones"), [(5, "C3", 12), (7, "D4", 24), (9, "E5", 40)])
+@pytest.mark.parametrize(("size", "centre", "stones"), [(3, "B2", 4), (5, "C3", 12), (7, "D4", 24), (9, "E5", 40)])
 def test_all_cells_but_the_centre_are_filled_and_then_stones_move(size, centre, stones):
     game = azlab.game("seega", size=size)
     position = game.start()
@@ -416,7 +416,7 @@ def test_the_text_shows_the_board_the_last_move_and_the_stones():
     ]
 
 
-@pytest.mark.parametrize("size", [5, 7, 9])
+@pytest.mark.parametrize("size", [3, 5, 7, 9])
 def test_a_printed_position_can_be_read_back(size):
     game = azlab.game("seega", size=size, chain="none", quiet_limit=200)
     position, chance = fill(game), random.Random(size)
@@ -430,7 +430,7 @@ def test_a_printed_position_can_be_read_back(size):
 
 @pytest.mark.parametrize(
     "options",
-    [{"size": 6}, {"size": 5.0}, {"placement": 3}, {"placement": 0}, {"first_mover": "white"}, {"safe_centre": "yes"},
+    [{"size": 6}, {"size": 1}, {"size": 5.0}, {"placement": 3}, {"placement": 0}, {"first_mover": "white"}, {"safe_centre": "yes"},
      {"chain": "maybe"}, {"blocked": "lose"}, {"least_stones": 0}, {"least_stones": 3}, {"quiet_limit": 0},
      {"quiet_limit": 301}, {"move_limit": 0}, {"move_limit": 2.5}, {"quiet_limit": None, "move_limit": None}],
     ids=str,

@@ -118,7 +118,7 @@ class PlainSeega:
         return planes
 
 
-@pytest.mark.parametrize(("size", "games"), [(5, 250), (7, 20), (9, 10)])
+@pytest.mark.parametrize(("size", "games"), [(3, 200), (5, 250), (7, 20), (9, 10)])
 @pytest.mark.slow
 def test_a_plain_second_implementation_agrees_in_random_games(size, games):
     seen = Counter()
@@ -155,7 +155,7 @@ def test_a_plain_second_implementation_agrees_in_random_games(size, games):
     assert all(seen[event] > 5 for event in rare), seen
 
 
-@pytest.mark.parametrize("size", [5, 7, 9])
+@pytest.mark.parametrize("size", [3, 5, 7, 9])
 @pytest.mark.parametrize("limits", [{"quiet_limit": 1}, {"quiet_limit": 300}, {"quiet_limit": None, "move_limit": 300}])
 def test_every_random_game_ends_for_a_stated_reason(size, limits):
     for chain in ("optional", "mandatory", "none"):

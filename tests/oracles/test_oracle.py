@@ -110,9 +110,9 @@ def test_an_oracle_is_found_by_name_or_game():
     ("arguments", "options", "sentence"),
     [
         (("chess",), {}, "There is no game 'chess'; "),
-        (("seega",), {}, "There is no oracle for seega; perfect play is known for tictactoe; connect4; "),
-        (("simple_go",), {}, "There is no oracle for simple_go; "),
-        ((azlab.game("seega"),), {}, "There is no oracle for seega; "),
+        (("simple_go",), {}, "There is no oracle for simple_go; perfect play is known for tictactoe; connect4; "),
+        ((azlab.game("simple_go"),), {}, "There is no oracle for simple_go; "),
+        ((azlab.game("seega", size=7),), {}, "Perfect play of Seega is known on 3x3 and 5x5, not on 7x7."),
         (("go",), {"size": 4}, "Perfect Go is known here on 2x2 and 3x3 points only, not on 4x4."),
         (("go",), {"width": 3}, "go has no option 'width'; "),
         (("dots_and_boxes",), {"rows": 3, "cols": 4}, "3x4 boxes have 31 lines, too many for a table"),

@@ -1,4 +1,5 @@
-"""Perfect Seega: against trying everything by the rules, with the limit on quiet moves and without, and what it says to bad input."""
+"""Perfect Seega: against trying everything by the rules, with the limit on quiet moves and without, and what it says to bad
+input."""
 
 import itertools
 
@@ -60,7 +61,8 @@ def random_boards(game, count, stones, seed):
 
 
 def begun(states, seat):
-    """Give the turn to `seat` in states whose boards are set; with blocked="skip" the other one has it where that one cannot move."""
+    """Give the turn to `seat` in states whose boards are set; with blocked="skip" the other one has it where that one cannot
+    move."""
     states["placing"] = False
     states["stones"] = np.stack([(states["board"] == who).sum(axis=(1, 2)) for who in (0, 1)], axis=1)
     for i in range(len(states)):
@@ -242,7 +244,9 @@ def test_a_position_outside_the_tables_says_how_many_stones_they_know(perfect):
     full = perfect.game.from_diagram("XOXOX\nOXOXO\nX...O\n.....\n.....")
     assert perfect.knows(full.state).tolist() == [False]
     for ask in (perfect.value, perfect.scores, perfect.best_moves):
-        with pytest.raises(AzlabError, match="^This position has 12 stones, and the tables of Seega here know up to 6: `azlab data make"):
+        with pytest.raises(
+            AzlabError, match="^This position has 12 stones, and the tables of Seega here know up to 6: `azlab data make"
+        ):
             ask(full)
         with pytest.raises(AzlabError, match="is known when stones move, not while they are placed"):
             ask(perfect.game.start())

@@ -170,7 +170,9 @@ def test_a_damaged_file_is_refused_in_a_sentence_and_made_again_on_request(small
     path = tables.path((3, 4), 1)
     whole = damage(path, how)
     position = game.from_diagram("XOX\nO.X\nO.O")
-    with pytest.raises(AzlabError, match=r"3-4-b.depths is truncated or damaged: .* Make it again with `azlab data make seega-7`") as caught:
+    with pytest.raises(
+        AzlabError, match=r"3-4-b.depths is truncated or damaged: .* Make it again with `azlab data make seega-7`"
+    ) as caught:
         oracle(game, folder=folder).value(position)
     assert "\n" not in str(caught.value)
     make_tables(8, folder, game=game)
