@@ -32,6 +32,7 @@ VARIANTS = [
     ("seega", {"chain": "mandatory", "blocked": "pass", "placement": 1, "first_mover": "last_placer"}),
     ("seega", {"chain": "none", "safe_centre": True, "least_stones": 1, "quiet_limit": None, "move_limit": 50}),
     ("seega", {"size": 7}),
+    ("seega", {"size": 3}),
 ]
 IDS = [" ".join([name, *map(str, options.values())]) for name, options in VARIANTS]
 

@@ -27,6 +27,7 @@ SEEGA = [
     {"least_stones": 1, "quiet_limit": None, "move_limit": 50},
     {"chain": "mandatory", "placement": 1, "quiet_limit": 5, "move_limit": 9},
     {"size": 7, "blocked": "pass", "quiet_limit": 300},
+    {"size": 3, "blocked": "pass"},
 ]
 VARIANTS = [
     ("tictactoe", {}),

@@ -11,7 +11,6 @@ from azlab import AzlabError
 from azlab.games.count import children, distinct, exact_value, solve
 from azlab.games.seega import begin_turn
 from azlab.oracles import oracle, seega_make
-from azlab.oracles.exhaustive import ExhaustiveOracle
 
 VARIANTS = [
     {"chain": chain, "blocked": blocked, "least_stones": least, "safe_centre": safe}
@@ -76,37 +75,69 @@ def with_quiet(states, rng):
     return states
 
 
-def endless_values(game, states):
-    """The results for seat 0 of `states` and all that follows from them, without limits: {bytes of a state: value}.
+def graph(game, states):
+    """`states` and all that can follow from them without a limit, counters left out: the states, and of every move the state
+    before, the one after it, and whether it took nothing."""
 
-    Every position begins as a draw, and better results are carried back until nothing changes.
-    """
-    states = states.copy()
-    states["quiet_limit"] = states["move_limit"] = states["quiet"] = states["moves"] = states["ply"] = 0
-    known, edges = [states], []
-    new = states
-    seen = {state.tobytes() for state in states}
-    while len(new):
-        following, _ = children(game, new)
-        following["quiet"] = following["moves"] = following["ply"] = 0
-        following, _ = distinct(following)
-        new = following[[state.tobytes() not in seen for state in following]]
-        seen.update(state.tobytes() for state in new)
-        known.append(new)
-    everything, _ = distinct(np.concatenate(known))
-    number = {state.tobytes(): i for i, state in enumerate(everything)}
-    following, parents = children(game, everything)
-    following["quiet"] = following["moves"] = following["ply"] = 0
-    edges = np.array([number[state.tobytes()] for state in following])
-    values = everything["result"].astype(np.int64)
-    first = everything["to_move"][parents] == 0
+    def plain(states):
+        states["quiet_limit"] = states["move_limit"] = states["quiet"] = states["moves"] = states["ply"] = 0
+        return distinct(states)[0]
+
+    found = [plain(states.copy())]
+    seen = {state.tobytes() for state in found[0]}
+    while len(found[-1]):
+        after = plain(children(game, found[-1])[0])
+        found.append(after[[state.tobytes() not in seen for state in after]])
+        seen.update(state.tobytes() for state in found[-1])
+    nodes = np.concatenate(found)
+    number = {state.tobytes(): i for i, state in enumerate(nodes)}
+    after, before = children(game, nodes)
+    is_quiet = after["quiet"] > 0
+    after["quiet"] = after["moves"] = after["ply"] = 0
+    return nodes, before, np.array([number[state.tobytes()] for state in after]), is_quiet
+
+
+def best_of(nodes, before, values):
+    """The best of `values` after each move for whoever moves, for every node that has a move: float64, NaN where none has."""
+    best = np.where(nodes["to_move"] == 0, -9.0, 9.0)
+    first = nodes["to_move"][before] == 0
+    np.maximum.at(best, before[first], values[first])
+    np.minimum.at(best, before[~first], values[~first])
+    return np.where(abs(best) == 9, np.nan, best)
+
+
+def endless_values(game, states):
+    """All nodes of `graph` and their results for seat 0: every one begins as a draw, and better results are carried back until
+    nothing changes."""
+    nodes, before, after, _ = graph(game, states)
+    values = nodes["result"].astype(np.float64)
     while True:
-        better = np.where(everything["over"], values, np.where(everything["to_move"] == 0, -1, 1))
-        np.maximum.at(better, parents[first], values[edges[first]])
-        np.minimum.at(better, parents[~first], values[edges[~first]])
+        better = np.where(nodes["over"], values, best_of(nodes, before, values[after]))
         if (better == values).all():
-            return dict(zip(number, values.tolist(), strict=True))
+            return nodes, values
         values = better
+
+
+def limited_values(game, states, limit):
+    """All nodes of `graph` that are not within a chain, and their results with 0, 1, ..., `limit` quiet moves left, [limit + 1,
+    N].
+
+    Few stones come first: what takes a stone leads to the full number of quiet moves with fewer stones.
+    """
+    nodes, before, after, is_quiet = graph(game, states)
+    values = np.full((limit + 1, len(nodes)), np.nan)
+    total = nodes["stones"].sum(axis=1)
+    values[:, nodes["over"]] = nodes["result"][nodes["over"]]
+    for stones in np.unique(total):
+        for chained in (False, True):
+            here = (total == stones) & ~nodes["over"] & ((nodes["chain"] >= 0) == chained)
+            moves = np.flatnonzero(here[before])
+            values[0, here] = np.sign(np.subtract(*nodes["stones"][here].T.astype(np.int64)))
+            for left in range(1, limit + 1):
+                worth = np.where(is_quiet[moves], values[left - 1, after[moves]], values[limit, after[moves]])
+                values[left, here] = best_of(nodes, before[moves], worth)[here]
+    is_plain = ~nodes["over"] & (nodes["chain"] < 0)
+    return nodes[is_plain], values[:, is_plain]
 
 
 # --- against the rules ----------------------------------------------------------------------------------------------
@@ -122,36 +153,52 @@ def test_all_of_3x3_agrees_with_trying_everything(rules, folder):
             assert (judge.values(states) == np.sign(values)).all()
 
 
+def agree(game, judge, nodes, values):
+    """Whether the oracle gives these values for every number of quiet moves left; how many are there of each result."""
+    limit = len(values) - 1
+    states = np.repeat(nodes, limit)
+    states["quiet_limit"] = limit
+    states["quiet"] = states["moves"] = np.tile(np.arange(limit), len(nodes))
+    known = values[limit:0:-1].T.ravel()
+    return (judge.values(states) == known).all(), {result: int((known == result).sum()) for result in (-1, 0, 1)}
+
+
+@pytest.mark.parametrize("rules", VARIANTS[::5], ids=lambda rules: "-".join(map(str, rules.values())))
+def test_all_boards_of_3x3_agree_with_the_rules_for_every_number_of_quiet_moves_left(rules, folder):
+    game = azlab.game("seega", size=3, **rules)
+    classes = [kind for kind in itertools.product(range(rules["least_stones"], 5), repeat=2)]
+    nodes, values = limited_values(
+        game, np.concatenate([boards_of(game, *kind, seat) for kind in classes for seat in (0, 1)]), 20
+    )
+    is_same, counts = agree(game, oracle(game, folder=folder), nodes, values)
+    assert is_same and min(counts.values()) > 1000
+
+
 @pytest.mark.slow
-def test_3x3_with_a_longer_limit_agrees_with_trying_everything(folder):
-    game = azlab.game("seega", size=3, quiet_limit=6)
-    everything = ExhaustiveOracle(game, limit=1_000_000)
-    everything.value(game.start())
-    states = np.frombuffer(b"".join(everything._value_of), game.dtype).copy()
-    assert len(states) > 700_000
-    assert (oracle(game, folder=folder).values(states) == np.sign(everything.values(states))).all()
+@pytest.mark.parametrize("rules", [{}, {"least_stones": 1, "blocked": "pass", "chain": "mandatory"}], ids=str)
+def test_few_stones_on_5x5_agree_with_the_rules_for_every_number_of_quiet_moves_left(rules, folder):
+    game = azlab.game("seega", **rules)
+    nodes, values = limited_values(game, boards_of(game, 2, 2), 20)
+    is_same, counts = agree(game, oracle(game, folder=folder, stones=4), nodes, values)
+    assert is_same and min(counts.values()) > 1000 and len(nodes) > 150_000
 
 
 @pytest.mark.parametrize("rules", VARIANTS[::5], ids=lambda rules: "-".join(map(str, rules.values())))
 def test_endless_play_on_3x3_agrees_with_values_carried_back_until_nothing_changes(rules, folder):
     game = azlab.game("seega", size=3, **rules)
     states = np.concatenate([boards_of(game, own, other, seat) for own, other in ((4, 4), (3, 4)) for seat in (0, 1)])
-    found = endless_values(game, states)
-    known = np.frombuffer(b"".join(found), game.dtype).copy()
-    judge = oracle(game, endless=True, folder=folder)
-    assert (judge.values(known) == list(found.values())).all()
-    assert len({*found.values()}) == 3 and len(known) > 2000
+    nodes, values = endless_values(game, states)
+    assert (oracle(game, endless=True, folder=folder).values(nodes) == values).all()
+    assert {*values.tolist()} == {-1, 0, 1} and len(nodes) > 2000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", [{}, {"least_stones": 1, "safe_centre": True, "chain": "mandatory"}], ids=str)
 def test_endless_play_on_5x5_agrees_with_values_carried_back_until_nothing_changes(rules, folder):
     game = azlab.game("seega", **rules)
-    found = endless_values(game, boards_of(game, 2, 2))
-    known = np.frombuffer(b"".join(found), game.dtype).copy()
-    judge = oracle(game, endless=True, folder=folder, stones=4)
-    assert (judge.values(known) == list(found.values())).all()
-    assert {*found.values()} == {-1, 0, 1} and len(known) > 150_000
+    nodes, values = endless_values(game, boards_of(game, 2, 2))
+    assert (oracle(game, endless=True, folder=folder, stones=4).values(nodes) == values).all()
+    assert {*values.tolist()} == {-1, 0, 1} and len(nodes) > 150_000
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
