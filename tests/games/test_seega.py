@@ -430,9 +430,9 @@ def test_a_printed_position_can_be_read_back(size):
 
 @pytest.mark.parametrize(
     "options",
-    [{"size": 6}, {"size": 1}, {"size": 5.0}, {"placement": 3}, {"placement": 0}, {"first_mover": "white"}, {"safe_centre": "yes"},
-     {"chain": "maybe"}, {"blocked": "lose"}, {"least_stones": 0}, {"least_stones": 3}, {"quiet_limit": 0},
-     {"quiet_limit": 301}, {"move_limit": 0}, {"move_limit": 2.5}, {"quiet_limit": None, "move_limit": None}],
+    [{"size": 6}, {"size": 1}, {"size": 5.0}, {"placement": 3}, {"placement": 0}, {"first_mover": "white"},
+     {"safe_centre": "yes"}, {"chain": "maybe"}, {"blocked": "lose"}, {"least_stones": 0}, {"least_stones": 3},
+     {"quiet_limit": 0}, {"quiet_limit": 301}, {"move_limit": 0}, {"move_limit": 2.5}, {"quiet_limit": None, "move_limit": None}],
     ids=str,
 )  # fmt: skip
 def test_an_impossible_option_is_refused_in_one_sentence(options):
