@@ -111,12 +111,18 @@ def network_accuracy(evaluator: Any, test: Graded) -> dict[str, float]:
 
 def accuracy_of(answers: tuple[np.ndarray, ...], test: Graded) -> dict[str, float]:
     """The same for what an evaluator has answered: priors [N, A], values [N] and perhaps chances of a draw [N]."""
+    moves, results = choices(answers)
+    found = test.best[np.arange(len(moves)), moves].mean()
+    is_right = (results == test.results)[test.results != UNKNOWN]
+    return {"network_accuracy": float(found), "result_accuracy": float(is_right.mean()) if len(is_right) else 0.0}
+
+
+def choices(answers: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """What an evaluator thinks best and likeliest: moves [N], and results for seat 0 [N], -1, 0 or 1."""
     priors, values, *draws = answers
-    moves = test.best[np.arange(len(priors)), priors.argmax(axis=1)].mean()
     draw = draws[0] if draws else 1 - np.abs(values)
     chances = np.stack([(1 - draw - values) / 2, draw, (1 - draw + values) / 2], axis=1)  # of -1, 0, +1 for seat 0
-    is_right = (chances.argmax(axis=1) - 1 == test.results)[test.results != UNKNOWN]
-    return {"network_accuracy": float(moves), "result_accuracy": float(is_right.mean()) if len(is_right) else 0.0}
+    return priors.argmax(axis=1), chances.argmax(axis=1) - 1
 
 
 def search_moves(

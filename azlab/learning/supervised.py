@@ -79,17 +79,17 @@ class Plateau:
         self.best = -np.inf
         self.share = 1.0  # of the learning rate, from now on
         self.since_gain = 0  # epochs
-        self._since_cut = 0
+        self.since_cut = 0
 
     def note(self, score: float) -> bool:
         """Take in an epoch's score, higher being better; return whether it is the best so far."""
-        self._since_cut += 1
+        self.since_cut += 1
         self.since_gain += 1
         is_gain = score > self.best
         if is_gain:
             self.best, self.since_gain = score, 0
-        if self.patience and min(self.since_gain, self._since_cut) >= self.patience:
-            self.share, self._since_cut = self.share / self.factor, 0
+        if self.patience and min(self.since_gain, self.since_cut) >= self.patience:
+            self.share, self.since_cut = self.share / self.factor, 0
         return is_gain
 
     @property
@@ -169,11 +169,12 @@ def train_supervised(
     Ctrl-C ends the training early: the learner has the best weights so far, and the result says `complete=False`. `progress` is
     called as progress("training", step, steps) and, after each epoch, progress("epoch", epoch, epochs, **its row of the curve).
     """
-    training = _Training(learner, sets, config or SupervisedConfig(), progress or silent)
+    training = SupervisedTraining(learner, sets, config or SupervisedConfig(), progress or silent)
     test: dict[str, float] = {}
     complete = False
     try:
-        training.run()
+        for _ in training.rows():
+            pass
         training.restore_best()
         test = measure(learner, sets.test, training.evaluator) if sets.test.size else {}
         complete = True
@@ -184,8 +185,10 @@ def train_supervised(
     return SupervisedResult(training.curve, training.best_epoch, test, complete)
 
 
-class _Training:
-    def __init__(self, learner: Learner, sets: SplitSets, config: SupervisedConfig, progress: Progress) -> None:
+class SupervisedTraining:
+    """A training epoch by epoch; azlab.learning.supervised_folder keeps one on disk."""
+
+    def __init__(self, learner: Learner, sets: SplitSets, config: SupervisedConfig, progress: Progress = silent) -> None:
         for part, what in ((sets.train, "to train on"), (sets.validation, "to validate on")):
             if not part.size:
                 raise AzlabError(f"There are no positions {what}.")
@@ -200,14 +203,17 @@ class _Training:
         self.plateau = Plateau(config.factor, config.patience, config.stop_after)
         self.average = WeightAverage(learner, config.average) if config.average else None
         self.rng = np.random.default_rng(config.seed)
-        self.batches = _batches(sets.train.size, config.batch, self.rng)
+        self.order = np.zeros(0, np.int64)  # rows that have yet to come before any comes again
         self.curve: list[dict[str, Any]] = []
-        self.best_epoch, self._best = 0, learner.weights()
+        self.best_epoch, self.best = 0, learner.weights()
 
-    def run(self) -> None:
-        """All epochs."""
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Train epoch by epoch, and give each one's row of the curve. Rows of earlier epochs, if there are, come first."""
+        yield from list(self.curve)
         steps = self.config.epoch_steps or max(1, round(self.sets.train.size / self.config.batch))
-        for epoch in range(1, self.config.epochs + 1):
+        for epoch in range(len(self.curve) + 1, self.config.epochs + 1):
+            if self.plateau.is_over:
+                return
             begin = time.perf_counter()
             rate = stepped(self.config.rate, epoch) * self.plateau.share
             row = {"epoch": epoch, "steps": epoch * steps, "rate": rate} | self._learn(steps, rate)
@@ -216,14 +222,13 @@ class _Training:
             row["seconds"] = time.perf_counter() - begin
             self.curve.append(row)
             self.progress("epoch", epoch, self.config.epochs, **row)
-            if self.plateau.is_over:
-                return
+            yield row
 
     def _learn(self, steps: int, rate: float) -> dict[str, float]:
         """The steps of one epoch; the means of their losses."""
         losses = []
         for step in range(1, steps + 1):
-            examples = self.sets.train.examples(next(self.batches))
+            examples = self.sets.train.examples(self._next_batch())
             losses.append(self.learner.step(examples, rate, self.config.momentum, self.rng))
             if not np.isfinite(losses[-1]["loss"]):
                 raise AzlabError(f"The training has diverged: its loss is no number any more. Use a lower rate than {rate:g}.")
@@ -233,13 +238,20 @@ class _Training:
                 self.progress("training", step, steps)
         return {name: float(np.mean([row[name] for row in losses])) for name in losses[0]}
 
+    def _next_batch(self) -> np.ndarray:
+        """Row numbers; no row comes again before all had their turn."""
+        while len(self.order) < self.config.batch:
+            self.order = np.concatenate([self.order, self.rng.permutation(self.sets.train.size)])
+        batch, self.order = self.order[: self.config.batch], self.order[self.config.batch :]
+        return batch
+
     def _validate(self, epoch: int, row: dict[str, Any]) -> None:
         """Measure the weights, or their average; keep them if they are the best so far."""
         with self.average.applied(self.learner) if self.average else contextlib.nullcontext():
             self._refresh()
             found = measure(self.learner, self.sets.validation, self.evaluator)
             if self.plateau.note(_score(found, self.config.watch)):
-                self.best_epoch, self._best = epoch, self.learner.weights()
+                self.best_epoch, self.best = epoch, self.learner.weights()
         row |= {f"validation_{name}": value for name, value in found.items()}
 
     def _refresh(self) -> None:
@@ -247,18 +259,8 @@ class _Training:
 
     def restore_best(self) -> None:
         """Give the learner the weights of the best epoch, or those it began with."""
-        self.learner.set_weights(self._best)
+        self.learner.set_weights(self.best)
         self._refresh()
-
-
-def _batches(size: int, batch: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Row numbers of one batch after another, without end; no row comes again before all had their turn."""
-    order = np.zeros(0, np.int64)
-    while True:
-        while len(order) < batch:
-            order = np.concatenate([order, rng.permutation(size)])
-        yield order[:batch]
-        order = order[batch:]
 
 
 def _score(found: dict[str, float], watch: str) -> float:
