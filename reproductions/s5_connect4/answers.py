@@ -90,7 +90,7 @@ def explained_by_plies(hard: np.ndarray, easy: np.ndarray, ply_hard: np.ndarray,
     """How much of the gap between two sets is left if the harder one has the plies of the easier.
 
     hard, easy: whether each network is right at each position, bool [networks, N]
-    The share's interval has two parts: networks differ (Student's t), and the positions are a sample (bootstrap, equal ones for all).
+    The share's interval has two parts: networks differ (Student's t), and positions are a sample (bootstrap, equal for all).
     """
 
     def share(rows_hard: np.ndarray, rows_easy: np.ndarray) -> np.ndarray:

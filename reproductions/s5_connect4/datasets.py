@@ -116,9 +116,9 @@ def _whole(shares: np.ndarray, total: int, rng: np.random.Generator) -> np.ndarr
         return np.zeros(len(shares), np.int64)
     exact = total * shares / shares.sum()
     found = exact.astype(np.int64)
-    rest = exact - found
-    more = rng.choice(len(shares), total - int(found.sum()), replace=False, p=rest / rest.sum()) if found.sum() < total else []
-    found[more] += 1
+    if lacking := total - int(found.sum()):
+        rest = exact - found
+        found[rng.choice(len(shares), lacking, replace=False, p=rest / rest.sum())] += 1
     return found
 
 

@@ -108,7 +108,7 @@ def _with_blocks(config: dict[str, Any], blocks: int) -> dict[str, Any]:
 
 
 def train(config: dict[str, Any], seed: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """The unit of a training: a row for each epoch, and one for the tests. Its answers to the test sets are kept in the folder."""
+    """The unit of a training: a row for each epoch, and one for the tests. Answers to the test sets stay in the folder."""
     begin = time.process_time()
     sets = training_sets(config, seed)
     learner = new_learner(sets.train.game, config["net"], LOSS, seed)
