@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import azlab
@@ -73,6 +74,25 @@ WRONG |= {"06.1": 3632, "06.2": 101, "06.3": 0.934, "06.4": 0.8}
 # Lesson 13: 1.96 * 0.2 * sqrt(6/5); sqrt(2/n) <= 1/2 needs n = 8, times six arms; 2 * 0.8545 - 1; (0.2 - 1.0) / 2.
 RIGHT |= {"13.1": 0.4294, "13.2": 48, "13.3": 0.709, "13.4": -0.4}
 WRONG |= {"13.1": 0.392, "13.2": 40, "13.3": 1.709, "13.4": -0.8}
+# Lesson 12: 0.06 / 0.18; (10 * 4.5 + 30 * 14.5) / 40 - (4.5 + 14.5) / 2.
+RIGHT |= {"12.1": 1 / 3, "12.2": 2.5}
+WRONG |= {"12.1": 0.06, "12.2": 12}
+RIGHT["12.3"] = lambda: lambda player, outcome: {0: 0, 1: player, -1: player % 2 + 1}[outcome]
+WRONG["12.3"] = lambda: lambda player, outcome: {0: 0, 1: player, -1: (player + 1) % 2}[outcome]  # the program's
+RIGHT["12.4"] = lambda: (
+    lambda games, share, seed: np.isin(games, np.flatnonzero(np.random.default_rng(seed).random(int(games.max()) + 1) < share))
+)
+WRONG["12.4"] = lambda: lambda games, share, seed: np.random.default_rng(seed).random(len(games)) < share
+
+
+def with_other_plies(right, ply, other):
+    counts, wanted = np.bincount(ply, minlength=50), np.bincount(other, minlength=50)
+    share = np.bincount(ply, right, minlength=50) / np.maximum(counts, 1)
+    return (share * wanted)[counts > 0].sum() / wanted[counts > 0].sum()
+
+
+RIGHT["12.5"] = lambda: with_other_plies
+WRONG["12.5"] = lambda: lambda right, ply, other: right[np.isin(ply, other)].mean()
 RIGHT["06.5"] = lambda: OracleEvaluator(azlab.oracle(azlab.game("dots_and_boxes", rows=1, cols=3)))
 WRONG["06.5"] = UniformEvaluator
 
