@@ -20,6 +20,8 @@ from azlab.learning.position_sets import PositionSet
 CHUNK = 8192  # positions asked at once
 FIRST, LAST = 5, 33  # plies before and after these are rare in the hard set: they count as these
 DRAWS = 400  # of the bootstrap
+# the easy set is easier; it is so with its plies alone; and these make more than half of the gap
+PARTS = ("easy - hard", "easy's plies - hard", "easy's plies - half way")
 
 
 @dataclass(frozen=True)
@@ -87,32 +89,37 @@ def reweighted(is_right: np.ndarray, ply: np.ndarray, others: np.ndarray) -> flo
 
 
 def explained_by_plies(hard: np.ndarray, easy: np.ndarray, ply_hard: np.ndarray, ply_easy: np.ndarray) -> dict[str, Any]:
-    """How much of the gap between two sets is left if the harder one has the plies of the easier.
+    """Is the easy set easier, and because of its plies? Three differences in points, all positive if so (PARTS).
 
     hard, easy: whether each network is right at each position, bool [networks, N]
-    The share's interval has two parts: networks differ (Student's t), and positions are a sample (bootstrap, equal for all).
+    Intervals have two parts: networks differ (Student's t), and positions are a sample (bootstrap, equal for all networks).
     """
 
-    def share(rows_hard: np.ndarray, rows_easy: np.ndarray) -> np.ndarray:
-        """[networks, 4]: accuracy on hard, on easy, on hard with easy's plies, and the share of the gap."""
+    def measured(rows_hard: np.ndarray, rows_easy: np.ndarray) -> np.ndarray:
+        """[networks, 3]: accuracy on hard, on easy, and on hard with easy's plies."""
         found = []
         for own, other in zip(hard, easy, strict=True):
-            below, above = 100 * own[rows_hard].mean(), 100 * other[rows_easy].mean()
             moved = reweighted(own[rows_hard], ply_hard[rows_hard], ply_easy[rows_easy])
-            found.append([below, above, moved, (moved - below) / (above - below) if above != below else np.nan])
+            found.append([100 * own[rows_hard].mean(), 100 * other[rows_easy].mean(), moved])
         return np.array(found)
 
-    all_of = share(np.arange(len(ply_hard)), np.arange(len(ply_easy)))
+    def parts(accuracy: np.ndarray) -> np.ndarray:
+        """[networks, 3]: PARTS."""
+        below, above, moved = accuracy.T
+        return np.stack([above - below, moved - below, moved - (above + below) / 2], axis=1)
+
+    accuracy = measured(np.arange(len(ply_hard)), np.arange(len(ply_easy)))
     rng = np.random.default_rng(0)
-    tries = [share(*(rng.integers(0, len(ply), len(ply)) for ply in (ply_hard, ply_easy)))[:, 3].mean() for _ in range(DRAWS)]
-    nets = interval(all_of[:, 3].tolist())
-    half = None if nets.half is None else float(np.hypot(nets.half, 1.96 * np.std(tries, ddof=1)))
-    back = [reweighted(other, ply_easy, ply_hard) for other in easy]
-    names = ("hard", "easy", "hard with easy's plies")
-    return {name: all_of[:, k] for k, name in enumerate(names)} | {
-        "easy with hard's plies": back,
-        "share": nets.mean,
-        "half": half,
+    tries = [
+        parts(measured(*(rng.integers(0, len(ply), len(ply)) for ply in (ply_hard, ply_easy)))).mean(axis=0) for _ in range(DRAWS)
+    ]
+    sampled = 1.96 * np.std(tries, axis=0, ddof=1)
+    nets = [interval(own) for own in parts(accuracy).T.tolist()]
+    halves = [None if one.half is None else float(np.hypot(one.half, other)) for one, other in zip(nets, sampled, strict=True)]
+    return {name: accuracy[:, k] for k, name in enumerate(("hard", "easy", "hard with easy's plies"))} | {
+        "easy with hard's plies": [reweighted(other, ply_easy, ply_hard) for other in easy],
+        "parts": {name: one.mean for name, one in zip(PARTS, nets, strict=True)},
+        "halves": dict(zip(PARTS, halves, strict=True)),
     }
 
 

@@ -54,18 +54,22 @@ def data(record: Recorder, *, train: int, weak: int) -> None:
 
 def facts(positions: PositionSet) -> dict[str, float]:
     """What is counted of a set. Results are for the player to move."""
-    best, mask = positions.best(), positions.game.legal_mask(positions.states)
     results = np.where(positions.states["to_move"] == 0, positions.results, -positions.results)
     result = {name: float((results == value).mean()) for name, value in (("won", 1), ("lost", -1), ("drawn", 0))}
     return {
         "positions": positions.size,
         "games": len(np.unique(positions.games)),
         "ply": float(positions.states["ply"].mean()),
-        "correct": float(best.sum(axis=1).mean()),
-        "random": float((best.sum(axis=1) / mask.sum(axis=1)).mean()),
+        "correct": float(positions.best().sum(axis=1).mean()),
+        "random": float(random_chance(positions).mean()),
         **result,
         "mislabelled": float((losses_as_draws(positions) != positions.results).mean()),
     }
+
+
+def random_chance(positions: PositionSet) -> np.ndarray:
+    """How likely a random legal move is right, float64 [N]."""
+    return positions.best().sum(axis=1) / positions.game.legal_mask(positions.states).sum(axis=1)
 
 
 def plies_of(positions: PositionSet) -> np.ndarray:

@@ -38,7 +38,7 @@ def supervised(
 ) -> None:  # fmt: skip
     """Train on solved positions, and ask what matters: blocks, positions, games, plies, labels.
 
-    design: "small", our eight arms, or "table", those of the source's table 3 with the data that are public
+    design: "small", our nine arms, or "table", those of the source's table 3 with the data that are public
     lines: positions of the million that are read, 0 for all
     positions: learnt ones; half of them where an arm asks for that
     filters, stem, head: of the network
@@ -76,7 +76,11 @@ GAMES = {"own plies": ("one", "base"), "hard plies": ("one_hard", "many_hard")} 
 
 
 def small_arms(base: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The base and seven others, each with one change; the last three and the base are all ways to draw positions."""
+    """The base and seven others, each with one change; `one` to `many_hard` and the base are all ways to draw positions.
+
+    Arms train for equal epochs, so half of the positions are half of the steps, too: `half_long` takes as many as the base.
+    """
+    longer = {"epochs": 2 * base["epochs"], "steps": [2 * epoch - 1 for epoch in base["steps"]]}
     return {
         "base": base,
         "wrong_labels": base | {"labels": "program"},
@@ -86,6 +90,7 @@ def small_arms(base: dict[str, Any]) -> dict[str, dict[str, Any]]:
         "one": base | {"draw": "one"},
         "one_hard": base | {"draw": "one_hard"},
         "many_hard": base | {"draw": "many_hard"},
+        "half_long": base | {"train": base["train"] // 2} | longer,
     }
 
 
@@ -163,7 +168,9 @@ def compare_sizes(record: Recorder, table: Table, reference: str) -> None:
     pairs = {"5 - 2": (reference, "blocks2"), "10 - 5": ("blocks10", reference)}
     _record_parts(record, "s5.supervised.blocks", {name: _difference(table, "hard_moves", *pair) for name, pair in pairs.items()})
     apart = _difference(table, "hard_moves", reference, "half")
-    record("s5.supervised.size", apart.mean, apart.half, apart.count)
+    equal = _difference(table, "hard_moves", reference, "half_long") if "half_long" in table.arms else None
+    note = f"in equal epochs; in equal steps {equal.mean:+.2f}" if equal else ""
+    record("s5.supervised.size", apart.mean, apart.half, apart.count, note)
 
 
 def compare_labels(record: Recorder, table: Table) -> None:
@@ -203,8 +210,12 @@ def question(record: Recorder, configs: dict[str, Any], seeds: list[int], tested
     right = {name: np.array([own[name].right_moves(sets[name].best()) for own in base]) for name in TESTED}
     ply = {name: answers.groups(positions) for name, positions in sets.items()}
     found = answers.explained_by_plies(right["hard"], right["easy"], ply["hard"], ply["easy"])
-    record("s5.data.ply", found["share"], found["half"], len(base), "interval over networks and positions")
+    halves = None if None in found["halves"].values() else found["halves"]
+    record("s5.data.ply", found["parts"], halves, len(base), "intervals over networks and positions")
     each = {name: answers.by_ply(right[name], ply[name]) for name in TESTED}
+    chance = {name: datasets.random_chance(positions) for name, positions in sets.items()}
+    moved = answers.reweighted(chance["hard"], ply["hard"], ply["easy"])
+    found["random mover"] = {name: 100 * own.mean() for name, own in chance.items()} | {"hard with easy's plies": moved}
     record.data("plies", found | {"first": answers.FIRST, "by ply": each})
     with record.progress("solving for weak labels") as report:
         holding = datasets.weak_moves(sets["hard"], report)

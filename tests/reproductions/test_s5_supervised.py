@@ -115,7 +115,9 @@ def test_arms_share_what_they_can(million):
     sets = {arm: supervised.training_sets(config, 7) for arm, config in supervised.small_arms(BASE).items()}
     base, half, wrong = (sets[arm].train for arm in ("base", "half", "wrong_labels"))
     assert base.size == 160 and half.size == 80
-    assert np.array_equal(half.states, base.states[:80])
+    assert np.array_equal(half.states, base.states[:80]) and np.array_equal(sets["half_long"].train.states, half.states)
+    longer = supervised.training_config(supervised.small_arms(BASE | {"epochs": 8, "steps": [1, 5, 7]})["half_long"], 0)
+    assert longer.epochs == 16 and longer.rate == ((1, 0.2), (9, 0.02), (13, 0.002))  # twice as long at each rate
     assert np.array_equal(wrong.states, base.states) and wrong.labels and not base.labels
     assert not sets["wrong_labels"].validation.labels  # tests and validation have the true results, as in the source's program
     assert leak(sets["one"]) == leak(sets["one_hard"]) == 0 and leak(sets["base"]) > 0.9 < leak(sets["many_hard"])
@@ -223,17 +225,22 @@ def test_reweighting_by_hand():
     assert answers.reweighted(is_right, ply, np.array([0, 5])) == pytest.approx(100)  # of ply 5 nothing is known
 
 
-@pytest.mark.parametrize("by_ply", [True, False])
-def test_a_gap_that_comes_of_plies_is_told_from_one_that_does_not(by_ply):
+@pytest.mark.parametrize("early, late, gap", [(0.6, 0.9, True), (0.6, 0.6, True), (0.9, 0.6, False)])
+def test_a_gap_that_comes_of_plies_is_told_from_others(early, late, gap):
+    """Chances of a right answer by ply; without such a difference the easy set is easier by itself, or it is the harder one."""
     rng = np.random.default_rng(0)
-    early, late = rng.integers(0, 10, 4000), rng.integers(10, 20, 4000)
-    ply_hard, ply_easy = np.where(rng.random(4000) < 0.8, early, late), np.where(rng.random(4000) < 0.2, early, late)
-    chance_hard = np.where(ply_hard < 10, 0.6, 0.9) if by_ply else np.full(4000, 0.6)
-    chance_easy = np.where(ply_easy < 10, 0.6, 0.9) if by_ply else np.full(4000, 0.9)
-    hard, easy = rng.random((3, 4000)) < chance_hard, rng.random((3, 4000)) < chance_easy
+    hard_late, easy_late = rng.random(4000) < 0.2, rng.random(4000) < 0.8
+    ply_hard, ply_easy = (rng.integers(0, 10, 4000) + 10 * is_late for is_late in (hard_late, easy_late))
+    chances = np.where(hard_late, late, early), np.where(easy_late, late, early) + (0.3 if early == late else 0)
+    hard, easy = (rng.random((3, 4000)) < chance for chance in chances)
     found = answers.explained_by_plies(hard, easy, ply_hard, ply_easy)
-    truth = 1 if by_ply else 0
-    assert abs(found["share"] - truth) < found["half"] < 0.5
+    truth = {(0.6, 0.9): (18, 18, 9), (0.6, 0.6): (30, 0, -15), (0.9, 0.6): (-18, -18, -9)}[early, late]
+    for name, value in zip(answers.PARTS, truth, strict=True):
+        assert abs(found["parts"][name] - value) < found["halves"][name] < 6
+    record = Recorder("s5", "laptop")
+    record("s5.data.ply", found["parts"], found["halves"])
+    expected = "reproduced" if late > early else "partly" if gap else "not reproduced"
+    assert verdict(record, "s5.data.ply") == expected
 
 
 def test_answers_are_kept_and_told_by_result(tmp_path):
