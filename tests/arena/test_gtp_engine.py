@@ -232,7 +232,7 @@ def test_games_are_written_and_read(asked, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("(;SZ[5];B[aa];W[aa])", "cannot load file: move 2 is not legal"),
+        ("(;SZ[9]KM[0.5];B[aa];W[aa])", "cannot load file: move 2 is not legal"),
         ("(;SZ[5]AB[aa][ab][ba][bb][ca][cb][da][db][ea][eb]AW[ac][bc][cc][dc][ec])", "cannot load file: In this set-up a chain"),
         ("(;SZ[25];B[aa])", "cannot load file: size must be a whole number from 2 to 19"),
         ("(;SZ[5]KM[6.3];B[aa])", "cannot load file: komi must be a whole or half number"),

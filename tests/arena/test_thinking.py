@@ -30,12 +30,21 @@ def test_uct_in_steps_is_uct(name):
     assert [POSITION.game.move_name(action) for action in mind.line(mind.action())] == whole.line
 
 
+class LowerRight:
+    """An evaluator with even priors that likes stones the more, the further down and to the right they are."""
+
+    def evaluate(self, states, legal):
+        board = states["board"].astype(np.float64)
+        worth = np.arange(board.shape[1]) / board.shape[1] ** 2
+        return legal / legal.sum(axis=1, keepdims=True), ((board == 0) @ worth - (board == 1) @ worth).clip(-1, 1)
+
+
 def test_puct_in_steps_is_puct():
-    agents = [PuctAgent(UniformEvaluator(), budget=300, seed=5) for _ in range(2)]
+    agents = [PuctAgent(LowerRight(), budget=300, seed=5) for _ in range(2)]
     mind = thinking(agents[0], POSITION)
     assert steps(mind) == 5  # 64 at a time
     assert (mind.analysis().visits == agents[1].analyse(POSITION).visits).all()
-    assert mind.action() == agents[1].choose(POSITION)
+    assert mind.action() == agents[1].choose(POSITION) != POSITION.legal_actions[0]
 
 
 @pytest.mark.parametrize("agent", [
