@@ -194,7 +194,16 @@ def test_the_oracle_fills_the_bar():
     }
     send(board, "evaluate", on=False)
     assert board.view["evaluation"] == {"on": False, "share": 0.5, "text": ""}
-    assert azlab.show.play("go").view["evaluation"] is None and azlab.show.play("seega").view["evaluation"] is None
+    assert azlab.show.play("go").view["evaluation"] is None and azlab.show.play("simple_go").view["evaluation"] is None
+    assert azlab.show.play("seega", move_limit=50).view["evaluation"] is None  # tables know no limit on all moves
+
+
+def test_an_oracle_that_knows_endgames_only_fills_the_bar_when_it_comes_to_one():
+    game = azlab.game("seega", size=3)
+    for position, text in ((azlab.game("seega").start(), "…"), (game.from_diagram("XO.\n..X\nO.."), "Black wins")):
+        board = azlab.show.play(position)
+        send(board, "ready")
+        assert board.wait(LONG) and board.view["evaluation"]["on"] and board.view["evaluation"]["text"] == text
 
 
 def test_a_slow_oracle_is_switched_off(monkeypatch):
