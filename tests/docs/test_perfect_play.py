@@ -37,6 +37,7 @@ def results():
     return found
 
 
+@pytest.mark.slow
 def test_who_wins_on_3x3(tmp_path):
     told = results()
     assert len(told) == 24
