@@ -11,6 +11,7 @@ from azlab import AzlabError
 from azlab.games.count import children, distinct, exact_value, solve
 from azlab.games.seega import begin_turn
 from azlab.oracles import oracle, seega_make
+from azlab.oracles.seega_make import make_tables
 
 VARIANTS = [
     {"chain": chain, "blocked": blocked, "least_stones": least, "safe_centre": safe}
@@ -285,6 +286,17 @@ def test_a_position_in_the_middle_of_a_chain_is_judged_by_its_ends(perfect):
     assert set(position.legal_moves) == {"B3-down", "stop"} and perfect.value(position) == 1
     assert perfect.scores(position)["B3-down"] == 1
     assert perfect.knows(position.state).tolist() == [True]
+
+
+@pytest.mark.slow
+def test_a_chain_that_had_better_be_stopped_counts_as_stopped(tmp_path):
+    game = azlab.game("seega")
+    make_tables(7, tmp_path, game=game)
+    judge = oracle(game, folder=tmp_path, stones=7)
+    position = game.from_diagram("OX.OX\n.OO..\n.X...\n.....\n.....")
+    ends = judge.scores(position.play("A2-right"))
+    assert ends["stop"] > max(score for move, score in ends.items() if move != "stop")
+    assert judge.best_moves(position) == ["A2-right"] and judge.value(position) == ends["stop"]
 
 
 def test_a_position_outside_the_tables_says_how_many_stones_they_know(perfect):
