@@ -1,7 +1,8 @@
 """Data sets that are made, not downloaded: `azlab data make connect4 count=10000`.
 
 A maker is a `Maker` in a module: a frozen dataclass of its options, and functions that name, describe and make the data. MAKERS
-has the place of each, so the command needs to know none of them; `register_maker` adds one from elsewhere.
+has the place of each, so the command needs to know none of them; `register_maker` adds one from elsewhere. A `FilesMaker` makes
+many files, not one packed text, and looks after them itself.
 
 Making takes hours, so a maker keeps what is finished in the folder it is given, and called again after any kill it goes on from
 there to the same content, byte for byte. The folder stands beside the file and goes when the file is complete.
@@ -48,15 +49,30 @@ class Maker:
     version: int = 1
 
 
-MAKERS: dict[str, "Maker | str"] = {"connect4": "azlab.oracles.connect4_games:MAKER"}
+@dataclass(frozen=True)
+class FilesMaker:
+    """Data of many files, such as tables of perfect play; the other fields are those of `Maker`."""
+
+    options: type
+    describe: Callable[[Any], str]
+    # build(options, folder, threads, progress): make what is missing there, without a folder at its own place; gives the folder
+    build: Callable[[Any, str | None, int, Progress], Path]
+    meaning: Mapping[str, str]
+    advice: Callable[[Any], str] = lambda options: ""
 
 
-def register_maker(name: str, maker: Maker) -> None:
+MAKERS: dict[str, "Maker | FilesMaker | str"] = {
+    "connect4": "azlab.oracles.connect4_games:MAKER",
+    "seega": "azlab.oracles.seega_make:MAKER",
+}
+
+
+def register_maker(name: str, maker: Maker | FilesMaker) -> None:
     """Let `azlab data make NAME` find a maker."""
     MAKERS[name] = maker
 
 
-def find_maker(name: str) -> Maker:
+def find_maker(name: str) -> Maker | FilesMaker:
     """The maker with this name; its module is loaded now."""
     if name not in MAKERS:
         raise AzlabError(f"There is nothing called {name!r} to make; choose one of {', '.join(MAKERS)}.")
@@ -64,7 +80,7 @@ def find_maker(name: str) -> Maker:
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         found = getattr(importlib.import_module(module), attribute)
-    assert isinstance(found, Maker)
+    assert isinstance(found, Maker | FilesMaker)
     return found
 
 
@@ -90,6 +106,7 @@ def make(
     `processes` is the number of cores unless given. Data that is there already is not made again.
     """
     maker = find_maker(maker_name)
+    assert isinstance(maker, Maker), f"{maker_name} makes files of its own"
     processes = cores() if processes is None else whole_number("The number of processes", processes, 1, 1024)
     file = _place(maker.name(options), out)
     values = dataclasses.asdict(options)

@@ -9,8 +9,10 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from azlab.endings import STOPPED
+from azlab.errors import whole_number
+from azlab.machine import cores
 from azlab.oracles import making
-from azlab.oracles.making import find_maker, make, read_options
+from azlab.oracles.making import FilesMaker, find_maker, make, read_options
 
 PAUSE = 60.0  # seconds between two lines in a log
 
@@ -20,18 +22,25 @@ def run(name: Sequence[str], values: Mapping[str, Any], out: str | None, process
     if not name:
         print("\n".join(listing()))
         return 0
-    options = read_options(name[0], values)
-    if advice := find_maker(name[0]).advice(options):
+    options, maker = read_options(name[0], values), find_maker(name[0])
+    if advice := maker.advice(options):
         print(advice, file=sys.stderr)
     progress = MakingProgress()
     try:
-        file, entry = make(name[0], options, out, processes, progress)
+        if isinstance(maker, FilesMaker):
+            threads = cores() if processes is None else whole_number("The number of processes", processes, 1, 1024)
+            place = maker.build(options, out, threads, progress)
+        else:
+            file, entry = make(name[0], options, out, processes, progress)
     except KeyboardInterrupt:
         progress.close()
         print("\nStopped. What is finished is kept; the same command goes on from there.", file=sys.stderr)
         return STOPPED
     finally:
         progress.close()
+    if isinstance(maker, FilesMaker):
+        print(f"{maker.describe(options)}: in {place}.")
+        return 0
     print(f"{entry.description}: in {file}, content sha256 {entry.sha256}.")
     if out is None:
         print(f"Its name as a data set is {entry.name}.")

@@ -1,7 +1,7 @@
 """Perfect Seega at the end of the game: exact results in the moving phase, for all positions with few stones.
 
     oracle = azlab.oracle("seega")                  # up to 6 stones, made in seconds, or as many as have been made before
-    oracle = azlab.oracle("seega", stones=10)       # after `azlab data make seega-10`
+    oracle = azlab.oracle("seega", stones=10)       # after `azlab data make seega stones=10`
     oracle = azlab.oracle("seega", endless=True)    # as if there were no limit on quiet moves: endless play is a draw
     oracle = azlab.oracle("seega", size=3)          # all of 3x3, placing included
 
@@ -51,7 +51,8 @@ class SeegaOracle(Oracle):
         made = self.tables.stones
         if made < wanted > quick:
             knows = f"know up to {made} stones, not {wanted}" if made > 3 else "are not made yet"
-            raise AzlabError(f"The tables of Seega for these rules {knows}: make them with `azlab data make seega-{wanted}`.")
+            command = self.tables.rules.command(wanted)
+            raise AzlabError(f"The tables of Seega for these rules {knows}: make them with `{command}`.")
         self.stones = max(made, wanted)
         self._is_made = made >= self.stones  # what is missing is made when it is first needed
         self.covers_start = self.stones == most and game.size == 3
@@ -97,7 +98,7 @@ class SeegaOracle(Oracle):
             raise AzlabError(f"One side has {other} stones, and the tables know up to {self.tables.rules.most} of each.")
         raise AzlabError(
             f"This position has {own + other} stones, and the tables of Seega here know up to {self.stones}: "
-            f"`azlab data make seega-{own + other}` makes larger ones."
+            f"`{self.tables.rules.command(own + other)}` makes larger ones."
         )
 
     def _without_limits(self, states: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Makes Seega's tables of perfect play: `make_tables(8)`, on all cores, with progress; called again it goes on where it was.
+"""Makes Seega's tables of perfect play: `azlab data make seega stones=8`, or `make_tables(8)`; called again it goes on.
 
 Classes are made in the order of their stones, and each of their files is written aside, renamed when it is whole, and never
 changed again. So a process that was killed has lost the pair of classes it was at, and two runs leave the same bytes, however
@@ -7,16 +7,18 @@ often they were interrupted. A file that is damaged is made again.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from azlab.errors import AzlabError, whole_number
+from azlab.errors import AzlabError, one_of, whole_number
 from azlab.files import expanded, locked, user_cache
 from azlab.games.seega import CHAINS, Seega
 from azlab.machine import cores
 from azlab.oracles import seega_kernels as kernels
+from azlab.oracles.making import FilesMaker
 from azlab.oracles.seega_boards import subsets
 from azlab.oracles.seega_files import packed_blocks, write_plane
 from azlab.oracles.seega_tables import Class, Hunt, Tables, hunts, rules_of, shape, signs
@@ -203,3 +205,53 @@ def _widened(depths: np.ndarray, never: int) -> np.ndarray:
     wide = depths.astype(np.uint16)
     wide[depths == never] = NEVER_IN_TWO_BYTES
     return wide
+
+
+@dataclass(frozen=True)
+class SeegaTables:
+    """What `azlab data make seega` takes: how many stones, and the rules."""
+
+    stones: int = 8
+    endless: bool = False
+    size: int = 5
+    safe_centre: bool = False
+    chain: str = "optional"
+    blocked: str = "skip"
+    least_stones: int = 2
+    quiet_limit: int = 20
+
+    def __post_init__(self) -> None:
+        one_of("endless", self.endless, (False, True))
+        rules = rules_of(self.game, self.endless)
+        whole_number("stones", self.stones, 2 * rules.least_stones, 2 * rules.most)
+
+    @property
+    def game(self) -> Seega:
+        """A game with these rules."""
+        names = ("size", "safe_centre", "chain", "blocked", "least_stones", "quiet_limit")
+        return Seega(**{name: getattr(self, name) for name in names})
+
+
+def _build(options: SeegaTables, folder: str | None, threads: int, progress: Progress) -> Path:
+    return make_tables(options.stones, folder, progress, options.game, options.endless, threads).folder
+
+
+def _describe(options: SeegaTables) -> str:
+    return f"Seega, perfect play with up to {options.stones} stones ({rules_of(options.game, options.endless).name})"
+
+
+MAKER = FilesMaker(
+    options=SeegaTables,
+    describe=_describe,
+    build=_build,
+    meaning={
+        "stones": "tables of all boards with up to so many stones (docs/perfect_play.md: how long each takes)",
+        "endless": "as if no limit on quiet moves ended games",
+        "size": "3 or 5",
+        "safe_centre": "these five: rules of the game",
+        "chain": "",
+        "blocked": "",
+        "least_stones": "",
+        "quiet_limit": "",
+    },
+)

@@ -61,6 +61,14 @@ class Rules:
         centre = "_safe-centre" if self.safe_centre else ""
         return f"seega_{self.size}x{self.size}_{limit}_{self.chain}_{self.blocked}_least{self.least_stones}{centre}"
 
+    def command(self, stones: int) -> str:
+        """What makes the tables of boards with up to so many stones."""
+        usual = Seega().options
+        other = {name: value for name, value in self.as_dict().items() if value is not None and value != usual[name]}
+        words = [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in other.items()]
+        endless = ["endless=true"] if self.quiet_limit is None else []
+        return " ".join(["azlab data make seega", f"stones={stones}", *endless, *words])
+
     def classes(self, stones: int) -> list[Class]:
         """The classes with `stones` stones in all."""
         return [(own, stones - own) for own in range(self.least_stones, stones) if self.has((own, stones - own))]
@@ -172,7 +180,7 @@ class Tables:
 
     def plane(self, kind: Class, plane: int) -> Plane:
         """One of the two depths of a class; a sentence if its file is not as it should be."""
-        again = f"Make it again with `azlab data make seega-{max(sum(kind), 4)}`, which replaces what is damaged."
+        again = f"Make it again with `{self.rules.command(max(sum(kind), 4))}`, which replaces what is damaged."
         rows, width = shape(self.boards(sum(kind)), kind)
         return Plane(self.path(kind, plane), self.about(kind, plane), rows, width, again)
 

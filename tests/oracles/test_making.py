@@ -137,8 +137,9 @@ def test_mistakes_get_a_sentence(words, sentence, capsys):
 def test_the_listing_explains_every_option_of_every_maker(capsys):
     assert main(["data", "make"]) == 0
     assert capsys.readouterr().out == "\n".join(listing()) + "\n"
-    assert [line.split()[3] for line in listing() if line.startswith("azlab")] == ["connect4", "lines"]
-    assert find_maker("connect4").meaning.keys() == vars(read_options("connect4", {})).keys()
+    assert [line.split()[3] for line in listing() if line.startswith("azlab")] == ["connect4", "seega", "lines"]
+    for name in ("connect4", "seega"):
+        assert find_maker(name).meaning.keys() == vars(read_options(name, {})).keys()
     assert "  count=3              lines" in listing()
 
 

@@ -13,12 +13,14 @@ import pytest
 
 import azlab
 from azlab import AzlabError
+from azlab.cli import _option, main
 from azlab.games import grid
 from azlab.oracles import oracle, seega_kernels, seega_make
+from azlab.oracles.making import read_options
 from azlab.oracles.seega_boards import number_boards, subsets
 from azlab.oracles.seega_files import Plane, rows_in_block
 from azlab.oracles.seega_make import make_tables
-from azlab.oracles.seega_tables import Rules, hunts, shape, signs, values_at
+from azlab.oracles.seega_tables import Rules, hunts, rules_of, shape, signs, values_at
 
 RULES = Rules(5, False, "optional", "skip", 2, 20)
 
@@ -134,6 +136,32 @@ def test_values_follow_from_the_depths():
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [RULES, Rules(5, True, "mandatory", "pass", 1, 30), Rules(3, False, "none", "skip", 2, None)],
+    ids=lambda rules: rules.name,
+)
+def test_the_command_that_a_sentence_names_makes_the_tables_of_these_rules(rules):
+    words = rules.command(5).split()
+    assert words[:4] == ["azlab", "data", "make", "seega"]
+    options = read_options("seega", dict(map(_option, words[4:])))
+    assert options.stones == 5 and rules_of(options.game, options.endless) == rules
+
+
+def test_tables_are_made_by_the_command(tmp_path, capsys):
+    words = ["data", "make", "seega", "size=3", "stones=5", "quiet_limit=3", "--out", str(tmp_path)]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    game = azlab.game("seega", size=3, quiet_limit=3)
+    folder = make_tables(5, tmp_path, game=game).folder
+    assert said == f"Seega, perfect play with up to 5 stones ({rules_of(game).name}): in {folder}.\n"
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert before and main(words) == 0 and {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+    for wrong, sentence in (("stones=9", "from 4 to 8"), ("size=7", "not on 7x7"), ("chain=maybe", "chain")):
+        assert main([*words[:4], wrong, "--out", str(tmp_path)]) == 2
+        assert sentence in capsys.readouterr().err
+
+
 @pytest.fixture
 def small(tmp_path):
     """The tables of 3x3 with a limit of four, and their folder."""
@@ -170,9 +198,8 @@ def test_a_damaged_file_is_refused_in_a_sentence_and_made_again_on_request(small
     path = tables.path((3, 4), 1)
     whole = damage(path, how)
     position = game.from_diagram("XOX\nO.X\nO.O")
-    with pytest.raises(
-        AzlabError, match=r"3-4-b.depths is truncated or damaged: .* Make it again with `azlab data make seega-7`"
-    ) as caught:
+    again = "Make it again with `azlab data make seega stones=7 size=3 quiet_limit=4`"
+    with pytest.raises(AzlabError, match=f"3-4-b.depths is truncated or damaged: .* {again}") as caught:
         oracle(game, folder=folder).value(position)
     assert "\n" not in str(caught.value)
     make_tables(8, folder, game=game)
