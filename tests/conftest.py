@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -72,6 +72,17 @@ class Need:
 @pytest.fixture(scope="session")
 def need() -> Need:
     return Need()
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """torch computes on one thread; TensorFlow, whose threads are fixed once another test has run it, is left alone."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

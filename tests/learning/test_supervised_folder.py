@@ -9,7 +9,6 @@ from azlab.learning.alphazero import new_learner
 from azlab.learning.learner import LossConfig
 from azlab.learning.supervised import SupervisedTraining
 from azlab.learning.supervised_folder import clear, rows_in_folder
-from azlab.nets.threads import set_threads
 
 TRAIN = "connect4/train_100k.txt.gz"
 NET = {"kind": "residual", "blocks": 1, "filters": 8, "stem": 8, "head": 2}
@@ -17,9 +16,8 @@ CONFIG = SupervisedConfig(batch=32, epochs=4, rate=((1, 0.1),), patience=1, stop
 
 
 @pytest.fixture
-def parts(need):
+def parts(need, one_thread):
     need.data(TRAIN)
-    set_threads(1)
     sets = split_set(connect4_set(TRAIN, 500), seed=1)
     return (lambda: new_learner(sets.train.game, NET, LossConfig(), 5)), sets
 

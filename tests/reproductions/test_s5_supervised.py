@@ -10,7 +10,6 @@ from azlab.learning import connect4_set
 from azlab.learning.position_sets import PositionSet, leak
 from azlab.learning.sweep_table import Table
 from azlab.nets.residual import ResidualConfig, ResidualNet, count_parameters
-from azlab.nets.threads import set_threads
 from azlab.repro import experiments
 from azlab.repro.record import Recorder
 from azlab.repro.verdict import Measured, decide
@@ -138,8 +137,7 @@ def test_the_sources_table_has_its_networks_labels_and_sizes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile, arm", [(profile, arm) for profile in ("laptop", "paper") for arm in arms_of(profile)])
-def test_every_arm_trains_at_a_tiny_size(million, profile, arm, tmp_path):
-    set_threads(1)
+def test_every_arm_trains_at_a_tiny_size(million, one_thread, profile, arm, tmp_path):
     config = arms_of(profile)[arm]
     tiny = config | {
         "net": config["net"] | {"filters": 8, "stem": 8, "head": 2},
@@ -156,9 +154,7 @@ def test_every_arm_trains_at_a_tiny_size(million, profile, arm, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_unit_that_was_killed_gives_the_same(million, tmp_path):
-    set_threads(1)
-
+def test_a_unit_that_was_killed_gives_the_same(million, one_thread, tmp_path):
     def plain(rows):
         return [{name: value for name, value in row.items() if "seconds" not in name} for row in rows]
 
