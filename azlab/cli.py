@@ -455,7 +455,7 @@ def _add_data(commands: argparse._SubParsersAction) -> None:
         "name", nargs="*", metavar="NAME", help="get: data sets as the list names them; make: connect4 perfect=0.5 count=10000"
     )
     data.add_argument(
-        "--out", metavar="FILE.txt.gz", help="make: where to write it (default: the data folder, found by its name)"
+        "--out", metavar="FILE.txt.gz", help="make: where to write it, a folder for tables (default: where azlab finds it)"
     )
     data.add_argument("--processes", type=int, metavar="N", help="make: how many processes (default: one a core)")
     data.set_defaults(run=_data)

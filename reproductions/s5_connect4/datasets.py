@@ -34,12 +34,13 @@ def data(record: Recorder, *, train: int, weak: int) -> None:
     record("s5.net.parameters", counts)
     record("s5.net.bottleneck", count_parameters(ResidualNet(ResidualConfig.bottleneck(game))))
     sets = {name: connect4_set(file) for name, file in TESTS.items()} | {"train": connect4_set(MILLION, train or None)}
-    record.data("sets", {name: facts(positions) for name, positions in sets.items()}, digits=6)
+    known = {name: facts(positions) for name, positions in sets.items()}
+    record.data("sets", known, digits=6)
     record.data("plies", {name: plies_of(positions).tolist() for name, positions in sets.items()})
     for name in ("hard", "easy", "train"):
-        record(f"s5.data.{name}.correct", facts(sets[name])["correct"])
-    record("s5.data.hard.random", 100 * facts(sets["hard"])["random"], note="exact, not one try at each position as the source's")
-    record("s5.labels.wrong_share", 100 * facts(sets["train"])["mislabelled"])
+        record(f"s5.data.{name}.correct", known[name]["correct"])
+    record("s5.data.hard.random", 100 * known["hard"]["random"], note="exact, not one try at each position as the source's")
+    record("s5.labels.wrong_share", 100 * known["train"]["mislabelled"])
     hard = sets["hard"]
     chosen = hard.take(np.sort(np.random.default_rng(0).permutation(hard.size)[:weak])) if weak else hard
     with record.progress("solving for weak labels") as report:

@@ -43,10 +43,15 @@ class Run:
         return cost * self.a_evaluation if reached else math.nan
 
 
+def multiplications(config: AlphaZeroConfig) -> int:
+    """What an evaluation of a training's network costs."""
+    sizes = {name: value for name, value in config.net.items() if name != "kind"}
+    return count_multiplications(ResidualConfig.for_game(config.rules(), **sizes))
+
+
 def hours_of(table: Table, arm: str, config: AlphaZeroConfig) -> list[Run]:
     """The runs of an arm, by seed."""
-    sizes = {name: value for name, value in config.net.items() if name != "kind"}
-    cost = count_multiplications(ResidualConfig.for_game(config.rules(), **sizes))
+    cost = multiplications(config)
     found = []
     for seed in table.values("mcts_accuracy", arm):
         rows = [row for row in table.rows if (row["arm"], row["seed"]) == (arm, seed)]
