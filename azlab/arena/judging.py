@@ -6,12 +6,15 @@ mine.is_best.mean(), mean_interval(mine.is_best, mine.game)
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from azlab.arena.results import GameRecord
 from azlab.errors import AzlabError
+
+if TYPE_CHECKING:
+    from azlab.oracles.oracle import Oracle
 
 DRAWS = 2000  # of a bootstrap: enough for the second digit of an interval's ends
 
@@ -36,8 +39,11 @@ class Judged(NamedTuple):
         return Judged(*(part[rows] for part in self))
 
 
-def judge(records: Sequence[GameRecord]) -> Judged:
-    """All moves of finished games that were not given by an opening, by the game's oracle."""
+def judge(records: Sequence[GameRecord], perfect: "Oracle | None" = None) -> Judged:
+    """All moves of finished games that were not given by an opening, by an oracle; None is `azlab.oracle` of the game.
+
+    Where the oracle knows endgames only, moves in positions that it does not know are left out.
+    """
     from azlab.oracles import oracle
     from azlab.oracles.oracle import losses
 
@@ -52,12 +58,16 @@ def judge(records: Sequence[GameRecord]) -> Judged:
             actions.append(position.game.action(move))
     if not states:
         raise AzlabError("There are no moves to judge.")
-    asked = np.concatenate(states)
-    lost = losses(oracle(records[0].game).action_scores(asked), asked["to_move"])
-    chosen = lost[np.arange(len(lost)), actions]
+    perfect, asked = perfect or oracle(records[0].game), np.concatenate(states)
+    rows = np.flatnonzero(perfect.knows(asked))
+    if not len(rows):
+        raise AzlabError("The oracle knows none of the positions in which these moves were made.")
+    asked = asked[rows]
+    lost = losses(perfect.action_scores(asked), asked["to_move"])
+    chosen = lost[np.arange(len(lost)), np.array(actions)[rows]]
     legal = ~np.isnan(lost)
     return Judged(
-        np.array(players), np.array(numbers), asked["ply"].astype(np.int64), chosen, chosen == 0,
+        np.array(players)[rows], np.array(numbers)[rows], asked["ply"].astype(np.int64), chosen, chosen == 0,
         np.nanmean(lost, axis=1), (lost == 0).sum(axis=1) / legal.sum(axis=1),
     )  # fmt: skip
 

@@ -5,10 +5,7 @@ The source measures one number, the share of best moves of a search of 343 nodes
 every mistake the solver says whether it gave the result away or only time.
 """
 
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,53 +14,22 @@ import azlab
 from azlab.arena import match
 from azlab.arena.match import random_openings
 from azlab.arena.results import MatchResult, score_interval
-from azlab.errors import one_of
 from azlab.files import load_arrays, save_arrays
 from azlab.games.connect4 import Connect4
 from azlab.games.game import Position
-from azlab.learning.alphazero import new_learner
 from azlab.learning.config import preset
 from azlab.learning.evaluation import UNKNOWN, Graded, accuracy_of, graded, sample, search_moves
-from azlab.learning.parts import complete
-from azlab.learning.player import TrainedAgent
-from azlab.learning.shipped import load_player, player_for, save_player
+from azlab.learning.shipped import load_player
 from azlab.machine import cores
 from azlab.nets.residual import count_multiplications
 from azlab.oracles.connect4_grading import grade
+from azlab.repro.examined import Examined, examined
 from azlab.repro.record import Recorder
 
 SETS = {"hard": "connect4/hard_test.txt.gz", "easy": "connect4/easy_test.txt.gz"}
 ALONE = "net"  # the network without any search
 FEW = 200  # positions that are solved in this process, because others take longer to start
 UNTRAINED = {"net.blocks": 1, "net.filters": 8, "net.stem": 8, "net.head": 2}
-
-
-@dataclass(frozen=True)
-class Examined:
-    """A player's file, and where what was found of it is kept: work that was cut off is not done again."""
-
-    game: Connect4
-    file: Path
-    folder: Path
-    seed: int
-
-    def agent(self, simulations: int, threads: int | None = None) -> TrainedAgent:
-        """The player with so many simulations a move."""
-        found = TrainedAgent(self.file, simulations, seed=self.seed, threads=threads)
-        found.name = f"az, {simulations} simulations"
-        return found
-
-    def net(self) -> Any:
-        """Its network as an evaluator that takes one thread."""
-        return self.agent(1, threads=1).evaluator
-
-    def answers(self, test: Graded) -> tuple[np.ndarray, ...]:
-        """What the network alone says of the positions."""
-        return self.net().evaluate(test.states, self.game.legal_mask(test.states))
-
-    def kept(self, name: str) -> Path:
-        """A file for what is called `name`, of these very weights."""
-        return self.folder / f"{hashlib.sha256(self.file.read_bytes()).hexdigest()[:12]}-{self.seed}-{name}"
 
 
 def exam(
@@ -79,12 +45,9 @@ def exam(
     plies: random moves that open the matches against the perfect player
     uct: simulations of the UCT opponent
     """
-    one_of("player", player, ("az", "untrained"))
-    rules = Connect4()
-    file = player_for(rules) if player == "az" else _untrained(record.folder / "untrained.safetensors")
-    az = Examined(rules, file, record.folder, record.seed)
-    record.data("player", _facts(az))
-    tests = {name: sample(graded(rules, SETS[name]), count) for name, count in (("hard", hard), ("easy", easy))}
+    az = examined(record, Connect4(), player, preset("connect4").changed(UNTRAINED))
+    record.data("player", az.facts() | {"multiplications": count_multiplications(load_player(az.file)[0].net.config)})
+    tests = {name: sample(graded(az.game, SETS[name]), count) for name, count in (("hard", hard), ("easy", easy))}
     moves = {name: _moves(record, az, name, test, simulations) for name, test in tests.items()}
     exams = {name: _accuracies(az, test, moves[name]) for name, test in tests.items()}
     record.data("exams", exams)
@@ -93,30 +56,17 @@ def exam(
     record.data("against uct", {str(count): _against_uct(record, az, count, games, uct) for count in players})
 
 
-def _untrained(file: Path) -> Path:
-    config = preset("connect4").changed(UNTRAINED)
-    save_player(new_learner(config.rules(), config.net, config.loss, 0), config, file)
-    return file
-
-
-def _facts(az: Examined) -> dict[str, Any]:
-    """How large the player is: its file, its network, and what an evaluation costs."""
-    net = load_player(az.file)[0].net
-    return {
-        "bytes": az.file.stat().st_size,
-        "parameters": sum(weight.numel() for weight in net.parameters()),
-        "multiplications": count_multiplications(net.config),
-        "blocks": net.config.blocks,
-        "filters": net.config.filters,
-    }
-
-
 # --- positions ----------------------------------------------------------------------------------------------------
+
+
+def _answers(az: Examined, test: Graded) -> tuple[np.ndarray, ...]:
+    """What the network alone says of the positions."""
+    return az.net().evaluate(test.states, az.game.legal_mask(test.states))
 
 
 def _moves(record: Recorder, az: Examined, name: str, test: Graded, simulations: list) -> dict[str, np.ndarray]:
     """The moves that the network alone and each search choose in the positions of a set: int64 [N] each."""
-    found, player = {ALONE: az.answers(test)[0].argmax(axis=1)}, az.agent(1)
+    found, player = {ALONE: _answers(az, test)[0].argmax(axis=1)}, az.agent(1)
     nets = [az.net() for _ in range(cores())]
     for count in simulations:
         done = 0
@@ -141,7 +91,7 @@ def _accuracies(az: Examined, test: Graded, moves: dict[str, np.ndarray]) -> dic
     for way, chosen in moves.items():
         share = float(test.best[np.arange(len(chosen)), chosen].mean())
         found["best"][way], found["half"][way] = share, 1.96 * float(np.sqrt(share * (1 - share) / len(chosen)))
-    return found | {"results": accuracy_of(az.answers(test), test)["result_accuracy"]}
+    return found | {"results": accuracy_of(_answers(az, test), test)["result_accuracy"]}
 
 
 def _mistakes(record: Recorder, test: Graded, moves: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -173,15 +123,6 @@ def _results_after(record: Recorder, states: np.ndarray, actions: np.ndarray) ->
 # --- matches ------------------------------------------------------------------------------------------------------
 
 
-def _played(record: Recorder, az: Examined, label: str, play: Callable[[Any], MatchResult]) -> MatchResult:
-    """A match, or the one that was played before it was cut off."""
-    file = az.kept(f"{label.replace(' ', '-').replace(',', '').replace(':', '')}.jsonl")
-    if not file.is_file():
-        with record.progress(label) as report:
-            complete(play(report)).save(file)
-    return MatchResult.load(file)
-
-
 def _against_perfect(record: Recorder, az: Examined, simulations: int, games: int, plies: int) -> dict[str, Any]:
     """In each seat from openings that are won for it, against a perfect player who resists as long as can be."""
     exact, found = azlab.oracle(az.game), {}
@@ -195,7 +136,7 @@ def _against_perfect(record: Recorder, az: Examined, simulations: int, games: in
             return match(one, other, games // 2, az.game, won, az.seed, report, swap_seats=False)
 
         label = f"perfect, az {name}, {simulations} simulations, {plies} plies, {games // 2} games"
-        records = _played(record, az, label, play).records
+        records = az.played(record, label, play).records
         results = [one.result if seat == 0 else -one.result for one in records]
         low, high = score_interval([[(result + 1) / 2] for result in results])
         found[name] = {
@@ -229,6 +170,6 @@ def _against_uct(record: Recorder, az: Examined, simulations: int, games: int, u
     def play(report: Any) -> MatchResult:
         return match(az.agent(simulations), f"uct:{uct}", games, az.game, None, az.seed, report)
 
-    played = _played(record, az, f"uct:{uct}, az {simulations} simulations, {games} games", play)
+    played = az.played(record, f"uct:{uct}, az {simulations} simulations, {games} games", play)
     tally = {"won": played.wins, "drawn": played.draws, "lost": played.losses}
     return tally | {"interval": list(played.interval), "different": played.distinct}

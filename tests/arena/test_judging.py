@@ -76,3 +76,24 @@ def test_an_interval_covers_the_truth_as_often_as_it_says():
         low, high = mean_interval(values.ravel(), np.repeat(np.arange(40), 3))
         covered += low < 1 < high
     assert 0.88 <= covered / 200 <= 0.99
+
+
+def test_where_only_the_end_is_known_only_the_end_is_judged():
+    """Random games of Seega on 5x5: those of its moves that are made with at most five stones, each by the value after it."""
+    game = azlab.game("seega", quiet_limit=60)
+    exact = azlab.oracle(game, stones=5)
+    played = match("random", "random", 30, game, seed=1)
+    judged = judge(played.records, exact)
+    last = [
+        (position, move)
+        for one in played.records
+        for position, move in zip(one.positions, one.moves)
+        if not position.state["placing"][0] and position.state["stones"].sum() <= exact.stones
+    ]
+    assert 0 < len(last) == len(judged.ply)
+    for k, (position, move) in enumerate(last):
+        sign = 1 - 2 * position.to_move
+        assert judged.lost[k] == sign * (exact.value(position) - exact.value(position.play(move)))
+    beginning = GameRecord(game, ("a", "b"), ("a1",), 0, 0, 0)
+    with pytest.raises(AzlabError, match="knows none of the positions"):
+        judge([beginning], exact)
