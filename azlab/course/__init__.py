@@ -1,6 +1,6 @@
 """Exercises of the notebooks: `azlab.course.check("02.1", answer)` says whether an answer is right, without giving it away.
 
-The exercises of notebook 02 are in `lesson_03.py`, each a function that gets the answer and returns
+The exercises of notebook 02 are in `lesson_02.py`, each a function that gets the answer and returns
 
     True            it is right
     False           it is wrong; the exercise's hint is shown

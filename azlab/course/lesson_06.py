@@ -1,81 +1,97 @@
-"""Exercises on training for Dots and Boxes: parameters, walks, gates, leaking tests, a network without mistakes."""
+"""Exercises on value networks by generations: afterstates, random moves, lines of an opponent."""
 
-from math import comb
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from azlab.course import exercise
 
-BETWEEN = "A probability is a number between 0 and 1."
+ROWS = ("012", "345", "678", "036", "147", "258", "048", "246")
 
 
-@exercise("06.1", "how many cells has the matrix of 2x2 boxes? Every cell is an input, and every cell has an output too")
-def parameters_of_a_small_net(answer: Any) -> bool | str:
-    """Built as a list of matrices and vectors, and their numbers added up."""
-    cells = 5 * 3
-    matrices = [(cells, 64), (64, 32), (32, cells), (32, 1)]
-    weights = sum(int(np.zeros(shape).size) for shape in matrices)
-    biases = sum(shape[1] for shape in matrices)
-    learned_by_norms, kept_by_norms = 2 * (64 + 32), 2 * (64 + 32)
-    if answer == weights + biases:
-        return "Batch norms have numbers as well, four for each unit."
-    if answer == weights + biases + learned_by_norms:
-        return "A batch norm also keeps a running mean and spread for each unit, which are not learned but counted."
-    return bool(answer == weights + biases + learned_by_norms + kept_by_norms)
+def _ended(board: str) -> str:
+    """X or O for who has three in a row, = for a full board, nothing otherwise. Written anew: the check shares no code."""
+    for row in ROWS:
+        marks = {board[int(cell)] for cell in row}
+        if len(marks) == 1 and marks != {"."}:
+            return marks.pop()
+    return "" if "." in board else "="
 
 
-@exercise("06.2", "follow the first walk from the root: which nodes are new, and what does each of them add? And a later walk?")
-def visits_with_two_lines_left(answer: Any) -> bool | str:
-    """Walks written out: every new node, and every end of a walk, adds a visit to the root."""
-    visits, known = 1, set()  # the root's own evaluation
-    for walk in range(100):
-        first = "ab"[walk % 2]  # both moves get visited; the order does not matter
-        if first not in known:
-            known.add(first)
-            visits += 1
-        visits += 1  # the finished game behind it
-    if answer == 101:
-        return "That is the number with one line left; here each of the two moves leads to a new node, once."
-    return bool(answer == visits)
+def _after(board: str, turn: str) -> list[str]:
+    return [board[:cell] + turn + board[cell + 1 :] for cell in range(9) if board[cell] == "."]
 
 
-@exercise("06.3", "more than half of 50 is 26 or more; the number of wins is binomial")
-def an_equal_version_passes_the_gate(answer: Any) -> bool | str:
-    chance = float(answer)
-    if chance > 1:
-        return BETWEEN
-    if abs(chance - _more_than(24)) < 2e-3 and abs(chance - _more_than(25)) > 2e-3:
-        return "A tie, 25 to 25, keeps the old version."
-    return abs(chance - _more_than(25)) < 2e-3
+@exercise("06.1", "before its first move there are nine empty cells, before its next two fewer, and so on to the last")
+def afterstates_of_a_whole_game(answer: Any) -> bool | str:
+    if answer == 9:
+        return "That is the first move alone; add up all moves of Black."
+    return answer == sum(range(1, 10, 2))
 
 
-def _more_than(wins: int, games: int = 50, chance: float = 0.595) -> float:
-    return sum(comb(games, k) * chance**k * (1 - chance) ** (games - k) for k in range(wins + 1, games + 1))
+@exercise("06.2", "m is 4 and k is 0, 1, ... 7, each as likely; with k = 0 no first move is random, with k > m half of them are")
+def chance_of_a_random_first_move(answer: Any) -> bool:
+    chances = [0.5 if k > 4 else float(k > 0) for k in range(8)]
+    return bool(abs(float(answer) - sum(chances) / 8) < 1e-3)
 
 
-@exercise("06.4", "seven other copies, each of them in the test set with a chance of one fifth")
-def a_copy_was_trained_on(answer: Any) -> bool | str:
-    chance = float(answer)
-    if chance > 1:
-        return BETWEEN
-    if abs(chance - (1 - 0.2**8)) < 2e-7:
-        return "The test board itself is in the test set; seven other copies remain."
-    if abs(chance - 0.8) < 1e-6:
-        return "That is the chance for a single copy; there are seven."
-    return abs(chance - (1 - 0.2**7)) < 2e-6
+@exercise(
+    "06.3", "against_every_line(game, choose, seat) takes any function from states to actions; legal_mask gives the free cells"
+)
+def lines_won_by_the_first_free_cell(answer: Any) -> bool | str:
+    """As White; each line counts the same, so a game counts by the chance that a random opponent comes to play it."""
+
+    def won(board: str, turn: str) -> float:
+        if _ended(board):
+            return float(_ended(board) == "O")
+        if turn == "O":
+            return won(_after(board, "O")[0], "X")
+        following = _after(board, "X")
+        return sum(won(one, "O") for one in following) / len(following)
+
+    if answer == 200:
+        return "That is the number of different games; count the lines, as the source does."
+    return bool(answer == round(945 * won("." * 9, "X")))
 
 
-@exercise("06.5", "small networks learn 1x3 boxes in some iterations; random_plies show it positions it would not choose")
-def a_net_without_mistakes(answer: Any) -> bool | str:
+@exercise(
+    "06.4", "count backwards from the ends: White takes the best move, and Black's moves are averaged; a loss counts as a tie"
+)
+def most_lines_that_white_can_win(answer: Any) -> bool | str:
+    @functools.cache
+    def share(board: str, turn: str, loss: float) -> float:
+        if _ended(board):
+            return {"O": 1.0, "=": 0.0, "X": loss}[_ended(board)]
+        following = [share(one, "O" if turn == "X" else "X", loss) for one in _after(board, turn)]
+        return max(following) if turn == "O" else sum(following) / len(following)
+
+    if answer == round(945 * share("." * 9, "X", float("-inf"))):
+        return "That is the most for a player who never loses; here losses are allowed."
+    return bool(answer == round(945 * share("." * 9, "X", 0.0)))
+
+
+def _lost_games(choose: Callable[[np.ndarray], np.ndarray], seat: int) -> int:
+    """How many different games the player in `seat` loses if the opponent tries everything."""
     from azlab.games import game
-    from azlab.learning.evaluation import graded
-    from azlab.search.evaluators import Evaluator
+    from azlab.games.count import children
 
-    if not isinstance(answer, Evaluator):
-        return "The answer is an evaluator: an object with evaluate(states, legal), such as learner.evaluator()."
-    rules = game("dots_and_boxes", rows=1, cols=3)
-    test = graded(rules, "reachable")
-    moves = answer.evaluate(test.states, rules.legal_mask(test.states))[0].argmax(axis=1)
-    wrong = int((~test.best[np.arange(len(moves)), moves]).sum())
-    return True if wrong == 0 else f"It errs in {wrong:,} of {len(moves):,} positions."
+    rules = game("tictactoe")
+    states, lost = rules.new_states(1), 0
+    while len(states):
+        if states["to_move"][0] == seat:
+            rules.kernels.play(states, choose(states))
+        else:
+            states = children(rules, states)[0]
+        lost += int((states["result"][states["over"]] == 2 * seat - 1).sum())
+        states = states[~states["over"]]
+    return lost
+
+
+@exercise("06.5", "a look ahead repairs what the network gets wrong near the end; how many plies does your network need?")
+def loses_no_line(answer: Callable[[np.ndarray], np.ndarray]) -> bool | str:
+    if not callable(answer):
+        return "The answer is a function that takes states and returns an action for each."
+    lost = [_lost_games(answer, seat) for seat in (0, 1)]
+    return True if not any(lost) else f"It can be led to lose {lost[0]} games as Black and {lost[1]} as White."

@@ -4,7 +4,7 @@
         ...                                                                      # record: see azlab/repro/record.py
 
     [tabular]                             # profiles.toml: the function's name
-    notebook = "03_tabular_go"            # which shows what it found
+    notebook = "05_tabular_go"            # which shows what it found
     [tabular.smoke]                       # seconds: every part runs
     games_2x2 = 1000
     epsilon = 0.5
@@ -128,7 +128,7 @@ def _experiment(source: str, name: str, tables: Any, place: str) -> Experiment:
     if not name.isidentifier():
         raise AzlabError(f"{place}: an experiment has the name of a function, such as tabular.")
     if not isinstance(tables, dict) or not is_name(tables.get("notebook")):
-        raise AzlabError(f'{place}: it needs the notebook that shows it, notebook = "03_tabular_go".')
+        raise AzlabError(f'{place}: it needs the notebook that shows it, notebook = "05_tabular_go".')
     notebook, work = tables.pop("notebook"), tables.pop("work", {})
     for profile, settings in tables.items():
         if profile not in (*PROFILES, "probe"):
@@ -162,7 +162,7 @@ def find(name: str) -> Experiment:
 def select(words: Iterable[str]) -> tuple[list[Experiment], list[str]]:
     """The experiments that the words of a command mean, and the sources among them without any; no words mean everything.
 
-    A word is an experiment (s2.tabular), a source (s2, s2_go: all of its experiments), or a notebook (03_tabular_go, with or
+    A word is an experiment (s2.tabular), a source (s2, s2_go: all of its experiments), or a notebook (05_tabular_go, with or
     without .ipynb: all that it shows). A mistake in the files of a source that was not asked for does no harm.
     """
     chosen: dict[str, Experiment] = {}

@@ -4,7 +4,7 @@ runs/<run>/
   run.json            what was asked, with which settings, and how far it came
   report.html, .md    everything known so far, beside what the sources say
   s2.tabular/         an experiment: work/, metrics.json, result.json (azlab/repro/perform.py), error.txt if it failed
-  03_tabular_go/      a notebook: notebook.ipynb (executed), log.txt, figures/
+  05_tabular_go/      a notebook: notebook.ipynb (executed), log.txt, figures/
 """
 
 import os
@@ -39,7 +39,7 @@ OnCell = Callable[[str, int, int, str], None]  # (notebook, number of the cell, 
 class Step:
     """One experiment of a run, or one notebook that shows what its experiments found."""
 
-    name: str  # s2.tabular, or 03_tabular_go
+    name: str  # s2.tabular, or 05_tabular_go
     settings: dict[str, Any] = field(default_factory=dict)  # of an experiment
     state: str = WAITING
     began: str = ""  # its first try; UTC, ISO 8601

@@ -1,4 +1,4 @@
-"""PUCT in the plainest way, one leaf at a time: what self-play is timed against. Notebook 06 shows the same lines."""
+"""PUCT in the plainest way, one leaf at a time: what self-play is timed against. Notebook 10 shows the same lines."""
 
 import numpy as np
 

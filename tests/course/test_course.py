@@ -26,10 +26,10 @@ RIGHT: dict = {
     "02.3": 5,
     "02.4": 190.85,
     "02.5": "minimax:9",
-    "03.1": 57,
-    "03.2": "b2",
-    "03.3": -0.5,
-    "03.4": 88856024095823479632,
+    "05.1": 57,
+    "05.2": "b2",
+    "05.3": -0.5,
+    "05.4": 88856024095823479632,
 }
 WRONG: dict = {
     "00.1": "c3",
@@ -45,10 +45,10 @@ WRONG: dict = {
     "02.3": 2,
     "02.4": 100,
     "02.5": "random",
-    "03.1": 81,
-    "03.2": "a1",
-    "03.3": -0.2,
-    "03.4": 44428012047911739816,
+    "05.1": 81,
+    "05.2": "a1",
+    "05.3": -0.2,
+    "05.4": 44428012047911739816,
 }
 
 
@@ -58,19 +58,19 @@ def table_of_2x2(games, **settings):
     return table
 
 
-RIGHT["03.5"] = lambda: table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
-WRONG["03.5"] = lambda: table_of_2x2(500)
+RIGHT["05.5"] = lambda: table_of_2x2(10_000, epsilon=0.5, key="situation", seed=1)
+WRONG["05.5"] = lambda: table_of_2x2(500)
 
-# Lesson 04 by hand, or by the library, which its checkers do not use.
-RIGHT |= {"04.1": 25, "04.2": 11 / 16, "04.3": 416, "04.4": 887}
-WRONG |= {"04.1": 9, "04.2": 0.5, "04.3": 200, "04.4": 866}
-RIGHT["04.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
-WRONG["04.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
+# Lesson 06 by hand, or by the library, which its checkers do not use.
+RIGHT |= {"06.1": 25, "06.2": 11 / 16, "06.3": 416, "06.4": 887}
+WRONG |= {"06.1": 9, "06.2": 0.5, "06.3": 200, "06.4": 866}
+RIGHT["06.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
+WRONG["06.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
 
-# Lesson 06: 15*64 + 64 + 64*32 + 32 + 4*(64 + 32) + 32*15 + 15 + 32 + 1; 1 + 100 walks + 2 new nodes; a binomial sum, for which
+# Lesson 10: 15*64 + 64 + 64*32 + 32 + 4*(64 + 32) + 32*15 + 15 + 32 + 1; 1 + 100 walks + 2 new nodes; a binomial sum, for which
 # the normal distribution with continuity correction gives 0.890; 1 - 0.2**7.
-RIGHT |= {"06.1": 4016, "06.2": 103, "06.3": 0.889, "06.4": 0.9999872}
-WRONG |= {"06.1": 3632, "06.2": 101, "06.3": 0.934, "06.4": 0.8}
+RIGHT |= {"10.1": 4016, "10.2": 103, "10.3": 0.889, "10.4": 0.9999872}
+WRONG |= {"10.1": 3632, "10.2": 101, "10.3": 0.934, "10.4": 0.8}
 # Lesson 13: 1.96 * 0.2 * sqrt(6/5); sqrt(2/n) <= 1/2 needs n = 8, times six arms; 2 * 0.8545 - 1; (0.2 - 1.0) / 2.
 RIGHT |= {"13.1": 0.4294, "13.2": 48, "13.3": 0.709, "13.4": -0.4}
 WRONG |= {"13.1": 0.392, "13.2": 40, "13.3": 1.709, "13.4": -0.8}
@@ -93,12 +93,12 @@ def with_other_plies(right, ply, other):
 
 RIGHT["12.5"] = lambda: with_other_plies
 WRONG["12.5"] = lambda: lambda right, ply, other: right[np.isin(ply, other)].mean()
-RIGHT["06.5"] = lambda: OracleEvaluator(azlab.oracle(azlab.game("dots_and_boxes", rows=1, cols=3)))
-WRONG["06.5"] = UniformEvaluator
+RIGHT["10.5"] = lambda: OracleEvaluator(azlab.oracle(azlab.game("dots_and_boxes", rows=1, cols=3)))
+WRONG["10.5"] = UniformEvaluator
 
 
 def careful(position):
-    """Takes a box if it can; else offers as few boxes as possible. Lesson 05 asks for a player like this."""
+    """Takes a box if it can; else offers as few boxes as possible. Lesson 09 asks for a player like this."""
     after = [position.play(action) for action in position.legal_actions]
 
     def won(one, before):
@@ -112,16 +112,16 @@ def careful(position):
     return best.moves[-1]
 
 
-# Lesson 05 by hand, but for the margin of 1x5, which is the oracle's; the checkers do not use it.
-RIGHT |= {"05.2": 26, "05.3": "Blue", "05.4": "Bd", "05.5": 48}
-WRONG |= {"05.2": 21, "05.3": "Orange", "05.4": "cB", "05.5": 128, "05.6": 1}
-RIGHT["05.1"] = lambda: lambda rows, cols: rows * (cols + 1) + cols * (rows + 1)
-WRONG["05.1"] = lambda: lambda rows, cols: 2 * rows * (rows + 1)  # right for squares alone
-RIGHT["05.6"] = lambda: int(
+# Lesson 09 by hand, but for the margin of 1x5, which is the oracle's; the checkers do not use it.
+RIGHT |= {"09.2": 26, "09.3": "Blue", "09.4": "Bd", "09.5": 48}
+WRONG |= {"09.2": 21, "09.3": "Orange", "09.4": "cB", "09.5": 128, "09.6": 1}
+RIGHT["09.1"] = lambda: lambda rows, cols: rows * (cols + 1) + cols * (rows + 1)
+WRONG["09.1"] = lambda: lambda rows, cols: 2 * rows * (rows + 1)  # right for squares alone
+RIGHT["09.6"] = lambda: int(
     azlab.oracle("dots_and_boxes", rows=1, cols=5).value(azlab.game("dots_and_boxes", rows=1, cols=5).start())
 )
-RIGHT["05.7"] = lambda: careful
-WRONG["05.7"] = lambda: lambda position: position.legal_actions[0]
+RIGHT["09.7"] = lambda: careful
+WRONG["09.7"] = lambda: lambda position: position.legal_actions[0]
 
 
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
@@ -136,9 +136,9 @@ def test_an_exercise_knows_right_from_wrong_and_keeps_its_answer(exercise):
 
 
 def test_check_prints_one_line_and_returns_nothing(capsys):
-    assert azlab.course.check("03.1", 57) is None
-    assert capsys.readouterr().out == "03.1: right.\n"
-    azlab.course.check("03.1")
+    assert azlab.course.check("05.1", 57) is None
+    assert capsys.readouterr().out == "05.1: right.\n"
+    azlab.course.check("05.1")
     assert "in place of the dots" in capsys.readouterr().out
 
 
@@ -161,5 +161,5 @@ def test_an_error_in_a_checker_is_not_taken_for_a_wrong_answer(monkeypatch):
 def test_two_lessons_cannot_have_the_same_exercise(monkeypatch):
     monkeypatch.setattr(course, "_EXERCISES", dict(course._EXERCISES))
     course.exercises()
-    with pytest.raises(AzlabError, match="two exercises 03.1"):
-        course.exercise("03.1", "again")(lambda answer: True)
+    with pytest.raises(AzlabError, match="two exercises 05.1"):
+        course.exercise("05.1", "again")(lambda answer: True)

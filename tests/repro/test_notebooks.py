@@ -14,7 +14,7 @@ from .conftest import CHECKOUT
 
 NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
 RULES = Path(__file__).with_name("nbval_sanitize.cfg")
-PROGRAMS = {"03_tabular_go": "gnugo"}  # what the experiments of a notebook need beside Python
+PROGRAMS = {"05_tabular_go": "gnugo"}  # what the experiments of a notebook need beside Python
 SHOWING = sorted({one.notebook for one in experiments.load_all().values()})  # notebooks that show experiments
 
 

@@ -101,7 +101,7 @@ def test_the_lesson_changes_one_thing_at_a_time():
 
 
 def test_the_plain_search_that_is_timed_is_the_one_that_the_notebook_shows():
-    notebook = nbformat.read(notebooks_folder() / "06_dots_and_boxes_training.ipynb", as_version=4)
+    notebook = nbformat.read(notebooks_folder() / "10_dots_and_boxes_training.ipynb", as_version=4)
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     for shown in (plain_search.Node, plain_search.best_child, plain_search.plain_search):
         assert inspect.getsource(shown).strip() in cells
