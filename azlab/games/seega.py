@@ -3,7 +3,8 @@
 The default rules are the text of source S4 (section 2.1.3). Placing: two stones a turn on any empty cell but the centre,
 until only the centre is empty. Moving: one orthogonal step to an empty cell; an enemy stone between the moved stone and
 another own stone in a row is captured, several at once if it so happens; the same stone may go on while it captures.
-Fewer than two stones end the game and more stones win. Where that text is silent, the options of `Seega` choose.
+Fewer than two stones end the game and more stones win. Where that text is silent, the options of `Seega` choose; what other
+texts say is in `seega_rules`, sets of options by name.
 
 Moving between two enemy stones is safe, and so are stones enclosed while placing: only the stone that moves captures.
 """
@@ -18,6 +19,7 @@ from azlab.games import grid
 from azlab.games.game import Game, Kernels, Position, Symmetry, state_dtype
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.picture import Area, Picture
+from azlab.games.seega_rules import by_name
 from azlab.games.seega_states import state_faults
 from azlab.games.validity import Faults
 
@@ -28,12 +30,13 @@ COL_STEP = np.array([0, 0, -1, 1])
 DIRECTIONS = ("up", "down", "left", "right")
 CHAIN_OPTIONAL, CHAIN_MANDATORY, CHAIN_NONE = 0, 1, 2
 CHAINS = ("optional", "mandatory", "none")
+EXTRA_MOVES = ("same", "any")
 
 
 def dtype(size: int) -> np.dtype:
-    """The state of a size x size board; the last eight fields are the rules chosen."""
+    """The state of a size x size board; the last nine fields are the rules chosen."""
     return state_dtype(
-        ("chain", np.int16),  # cell of the stone that may go on capturing, or NONE
+        ("chain", np.int16),  # cell of the stone that has just captured and may go on, or NONE
         ("quiet", np.int16),  # moves since the last capture
         ("moves", np.int16),  # moves since the placing ended
         ("stones", np.int8, (2,)),  # stones of each seat on the board
@@ -47,6 +50,7 @@ def dtype(size: int) -> np.dtype:
         ("last_placer_moves", np.bool_),
         ("safe_centre", np.bool_),
         ("chain_rule", np.int8),
+        ("extra_any", np.bool_),  # after a capture any stone may step, not only the one that captured, and not only to capture
         ("explicit_pass", np.bool_),
         ("least", np.int8),  # fewer stones than this end the game
     )
@@ -170,7 +174,7 @@ def move_one(state, cell, direction):
     target = to_row * size + to_col
     if min(state.stones[0], state.stones[1]) < state.least:
         finish(state)
-    elif taken and state.chain_rule != CHAIN_NONE and can_go_on(state, target):
+    elif taken and state.chain_rule != CHAIN_NONE and (state.extra_any or can_go_on(state, target)):
         state.chain = target
     else:
         begin_turn(state, 1 - seat)
@@ -215,7 +219,7 @@ def is_legal(state, action):
     cell, direction = action // 4, action % 4
     if state.board[cell // size, cell % size] != state.to_move or not is_step(state.board, cell, direction):
         return False
-    return state.chain == NONE or (cell == state.chain and step_captures(state, cell, direction) > 0)
+    return state.chain == NONE or state.extra_any or (cell == state.chain and step_captures(state, cell, direction) > 0)
 
 
 @kernel
@@ -235,8 +239,8 @@ def play(states, actions):
 
 @kernel
 def encode(states, planes):
-    """Six planes: own stones, the other's stones, the stone in a chain, and constants: placing, first stone of the turn placed,
-    share of the quiet moves used up (0 without a limit)."""
+    """Six planes: own stones, the other's stones, the stone that has just captured if its side may go on, and constants: placing,
+    first stone of the turn placed, share of the quiet moves used up (0 without a limit)."""
     for i in range(len(states)):
         state = states[i]
         size = state.board.shape[0]
@@ -283,6 +287,10 @@ def playout(states, rng, trace):
                 action = 5 * cells
             elif state.chain == NONE:
                 action = choice[random_below(rng, i, list_steps(state, choice))]
+            elif state.extra_any:  # every step and the stop; the stone that captured can always step back
+                count = list_steps(state, choice)
+                choice[count] = 5 * cells
+                action = choice[random_below(rng, i, count + (state.chain_rule == CHAIN_OPTIONAL))]
             else:  # the four steps of the chaining stone and the stop
                 k = random_below(rng, i, 5)
                 action = 5 * cells if k == 4 else 4 * np.int64(state.chain) + k
@@ -302,10 +310,10 @@ def lead(states, leads):
 
 @kernel
 def look_at(states, is_mobile, is_chaining):
-    """Write whether the player to move can step, and whether the stone of a chain can go on capturing: bool [B] each."""
+    """Write whether the player to move can step, and whether the stone of a chain can go on: bool [B] each."""
     for i in range(len(states)):
         is_mobile[i] = can_move(states[i], states[i].to_move)
-        is_chaining[i] = states[i].chain != NONE and can_go_on(states[i], states[i].chain)
+        is_chaining[i] = states[i].chain != NONE and (states[i].extra_any or can_go_on(states[i], states[i].chain))
 
 
 class Seega(Game):
@@ -318,11 +326,14 @@ class Seega(Game):
     placement: stones placed in a turn, 2 or 1
     first_mover: who starts moving, "first" (seat 0) or "last_placer"
     safe_centre: whether a stone on the centre cell is immune
-    chain: going on with a capture is "optional", "mandatory" or impossible ("none")
+    chain: going on after a capture is "optional", "mandatory" or impossible ("none")
+    extra_move: who goes on and how: the "same" stone by another capture, or "any" stone by any step
     blocked: a player who cannot move is passed over ("skip": the opponent moves again) or passes explicitly ("pass")
     least_stones: fewer stones than this end the game; 2 in S4, 1 plays until none is left
     quiet_limit: so many moves by both players without a capture end the game; None for no limit
     move_limit: so many moves after the placing end the game, e.g. 50; None for no limit
+    rules: whose rules, for all options that are not given: "s4", "maic" (a contest of programs), "khamsawee" (Ludii's),
+        "neto", "richgames" or "bodogemu" (public descriptions); `seega_rules` says what each is, and what no option can say
     At a limit, as at the regular end, more stones win.
     """
 
@@ -330,23 +341,28 @@ class Seega(Game):
     seats = ("Black", "White")
     kernels = Kernels(legal, play, encode, playout, lead)
 
+    @by_name
     def __init__(
         self,
         size: int = 5,
+        *,
         placement: int = 2,
         first_mover: str = "first",
         safe_centre: bool = False,
         chain: str = "optional",
+        extra_move: str = "same",
         blocked: str = "skip",
         least_stones: int = 2,
         quiet_limit: int | None = 20,
         move_limit: int | None = None,
+        rules: str = "s4",  # `by_name` has filled in what it says
     ) -> None:
         size = whole_number("size", one_of("size", size, (3, 5, 7, 9)), 3, 9)
         placement = whole_number("placement", placement, 1, 2)
         one_of("first_mover", first_mover, ("first", "last_placer"))
         one_of("safe_centre", safe_centre, (False, True))
         one_of("chain", chain, CHAINS)
+        one_of("extra_move", extra_move, EXTRA_MOVES)
         one_of("blocked", blocked, ("skip", "pass"))
         whole_number("least_stones", least_stones, 1, 2)
         if quiet_limit is None and move_limit is None:
@@ -355,8 +371,8 @@ class Seega(Game):
             if limit is not None:
                 whole_number(name, limit, 1, 300)
         super().__init__(
-            size=size, placement=placement, first_mover=first_mover, safe_centre=safe_centre, chain=chain, blocked=blocked,
-            least_stones=least_stones, quiet_limit=quiet_limit, move_limit=move_limit,
+            size=size, placement=placement, first_mover=first_mover, safe_centre=safe_centre, chain=chain, extra_move=extra_move,
+            blocked=blocked, least_stones=least_stones, quiet_limit=quiet_limit, move_limit=move_limit,
         )  # fmt: skip
         self.size = size
         self.cells = size * size
@@ -379,6 +395,7 @@ class Seega(Game):
         states["last_placer_moves"] = self.options["first_mover"] == "last_placer"
         states["safe_centre"] = self.options["safe_centre"]
         states["chain_rule"] = CHAINS.index(self.options["chain"])
+        states["extra_any"] = self.options["extra_move"] == "any"
         states["explicit_pass"] = self.options["blocked"] == "pass"
         states["least"] = self.options["least_stones"]
         return states

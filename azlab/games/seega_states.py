@@ -9,7 +9,8 @@ from azlab.games.validity import Faults, other_options
 
 EMPTY = NONE = -1  # as in seega.py
 RULES = (
-    "quiet_limit", "move_limit", "per_turn", "last_placer_moves", "safe_centre", "chain_rule", "explicit_pass", "least"
+    "quiet_limit", "move_limit", "per_turn", "last_placer_moves", "safe_centre", "chain_rule", "extra_any", "explicit_pass",
+    "least",
 )  # fmt: skip
 
 
@@ -46,9 +47,10 @@ def _count_faults(game: Game, states: np.ndarray, stones: np.ndarray) -> Faults:
     full, total = game.options["size"] ** 2 - 1, stones.sum(axis=1)
     yield "board has no empty cell", moving & (total > full)
     yield "quiet is not a number from 0 to moves", (quiet < 0) | (quiet > moves)
-    # A game begins with the placing or with a drawn board. Stopping a chain is a ply but no move; it follows a move that captured
+    # A game begins with the placing or with a drawn board. Stopping a chain is a ply but no move; it follows a move that
+    # captured, and the chain of now is not stopped yet.
     others = ply - moves
-    stops = np.minimum(full - total, moves) * (game.options["chain"] == "optional")
+    stops = np.maximum(np.minimum(full - total, moves) - (states["chain"] != NONE), 0) * (game.options["chain"] == "optional")
     is_from_start = (others >= full) & (others <= full + stops)
     yield "ply does not fit moves", moving & ~is_from_start & ~((others >= 0) & (others <= stops))
     yield "stones are more than a seat places", moving & is_from_start & (stones > full // 2).any(axis=1)

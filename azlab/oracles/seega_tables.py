@@ -95,6 +95,11 @@ def rules_of(game: Seega, endless: bool = False) -> Rules:
             "The tables of perfect play know a limit on quiet moves but none on all moves: leave out move_limit, or ask for "
             "endless=True."
         )
+    if game.options["extra_move"] == "any" and game.options["chain"] != "none":
+        raise AzlabError(
+            "The tables of perfect play know chains of captures by one stone, not an extra move with any stone: leave out "
+            'extra_move="any", or choose chain="none".'
+        )
     options = {name: game.options[name] for name in ("size", "safe_centre", "chain", "blocked", "least_stones")}
     return Rules(**options, quiet_limit=None if endless else game.options["quiet_limit"])
 

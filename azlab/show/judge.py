@@ -10,7 +10,7 @@ from azlab.show.worker import lock_of
 JUDGED = {
     "dots_and_boxes": lambda game: game.num_actions <= 27,
     "go": lambda game: game.size <= 3,
-    "seega": lambda game: game.size <= 5 and game.options["move_limit"] is None,
+    "seega": lambda game: game.size <= 5 and game.options["move_limit"] is None and game.options["extra_move"] == "same",
 }
 
 _made: dict[Game, Oracle] = {}

@@ -33,6 +33,11 @@ VARIANTS = [
     ("seega", {"chain": "none", "safe_centre": True, "least_stones": 1, "quiet_limit": None, "move_limit": 50}),
     ("seega", {"size": 7}),
     ("seega", {"size": 3}),
+    ("seega", {"rules": "maic"}),
+    ("seega", {"rules": "khamsawee"}),
+    ("seega", {"rules": "neto"}),
+    ("seega", {"rules": "richgames"}),
+    ("seega", {"rules": "bodogemu"}),
 ]
 IDS = [" ".join([name, *map(str, options.values())]) for name, options in VARIANTS]
 

@@ -13,6 +13,8 @@ import pytest
 
 import azlab
 from azlab import AzlabError, IllegalMove
+from azlab.games.seega import Seega
+from azlab.games.seega_rules import RULE_SETS
 
 # Figure 5.2 of S4, rebuilt so that Black's moves and the four captures are those of the text.
 S4_BOARD = """
@@ -262,6 +264,70 @@ def test_a_stone_on_the_safe_centre_is_no_reason_to_go_on():
     assert board(diagram, safe_centre=True).play("A2-down").to_move == 1
 
 
+# B5-left takes B3; after that no black stone can capture.
+EXTRA = """
+    .....
+    .XO.X
+    .....
+    X....
+    O...O"""
+
+
+def test_an_extra_move_with_any_stone_is_any_step():
+    position = board(EXTRA, extra_move="any").play("B5-left")
+    assert position.scores == (3, 2)
+    assert position.to_move == 0
+    steps = {"B2-up", "B2-down", "B2-left", "B2-right", "B4-up", "B4-down", "B4-left", "B4-right", "D1-up", "D1-right"}
+    assert set(position.legal_moves) == steps | {"stop"}
+    assert position.play("D1-up").to_move == 1  # it took nothing, and so the turn ends
+    assert position.play("stop").to_move == 1
+    assert board(EXTRA, extra_move="same").play("B5-left").to_move == 1  # that stone cannot capture again
+    forced = board(EXTRA, extra_move="any", chain="mandatory").play("B5-left")
+    assert set(forced.legal_moves) == steps
+    assert board(EXTRA, extra_move="any", chain="none").play("B5-left").to_move == 1
+
+
+def test_an_extra_move_that_captures_gives_another():
+    position = play(board("XO.X.\nXO.X.\n.....\n.....\nO...O", extra_move="any"), "A4-left B4-left")
+    assert position.scores == (4, 2)
+    assert position.to_move == 0
+    assert play(position, "A1-right").to_move == 1
+
+
+# --- rule sets ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RULE_SETS)
+def test_a_rule_set_is_its_options_and_nothing_more(name):
+    game = azlab.game("seega", rules=name)
+    assert game == azlab.game("seega", **RULE_SETS[name])
+    assert "rules" not in game.options
+    assert eval(repr(game), {"azlab": azlab}) == game
+
+
+def test_the_text_of_s4_is_the_default():
+    assert azlab.game("seega", rules="s4") == azlab.game("seega")
+
+
+def test_an_option_beside_the_rules_takes_their_place():
+    game = azlab.game("seega", rules="maic", quiet_limit=20, size=7)
+    assert (game.options["quiet_limit"], game.size) == (20, 7)
+    assert game.options["safe_centre"] and game.options["first_mover"] == "last_placer"
+    assert game == Seega(7, rules="maic", quiet_limit=20)
+
+
+def test_an_unknown_rule_set_is_refused_with_the_names_of_the_others():
+    with pytest.raises(AzlabError, match="one of 's4', 'maic', 'khamsawee', 'neto', 'richgames', 'bodogemu', not 'x'"):
+        azlab.game("seega", rules="x")
+
+
+def test_the_contest_of_programs_passes_the_turn_after_a_capture_and_keeps_the_centre_safe():
+    maic = azlab.game("seega", rules="maic")
+    assert maic.from_diagram(S4_BOARD).play("D3-up").to_move == 1
+    assert fill(maic).to_move == 1
+    assert rows(maic.from_diagram(".....\n.X...\n..OX.\n.....\nO...O").play("B2-down"))[2] == ".XOX."
+
+
 # --- blocked players ------------------------------------------------------------------------------------------------
 
 
@@ -431,7 +497,8 @@ def test_a_printed_position_can_be_read_back(size):
 @pytest.mark.parametrize(
     "options",
     [{"size": 6}, {"size": 1}, {"size": 5.0}, {"placement": 3}, {"placement": 0}, {"first_mover": "white"},
-     {"safe_centre": "yes"}, {"chain": "maybe"}, {"blocked": "lose"}, {"least_stones": 0}, {"least_stones": 3},
+     {"safe_centre": "yes"}, {"chain": "maybe"}, {"extra_move": "all"}, {"rules": "mine"},
+     {"blocked": "lose"}, {"least_stones": 0}, {"least_stones": 3},
      {"quiet_limit": 0}, {"quiet_limit": 301}, {"move_limit": 0}, {"move_limit": 2.5}, {"quiet_limit": None, "move_limit": None}],
     ids=str,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """Seega: the rules written a second time, slowly and plainly, and random games that must go alike under both."""
 
+import itertools
 import random
 import string
 from collections import Counter
@@ -14,6 +15,7 @@ OPTIONS = {
     "first_mover": ("first", "last_placer"),
     "safe_centre": (False, True),
     "chain": ("optional", "mandatory", "none"),
+    "extra_move": ("same", "any"),
     "blocked": ("skip", "pass"),
     "least_stones": (1, 2),
     "quiet_limit": (3, 20, 50, None),
@@ -45,6 +47,11 @@ class PlainSeega:
     def quiet(self):
         return next((n for n, taken in enumerate(reversed(self.log)) if taken), len(self.log))
 
+    @property
+    def free(self):
+        """Whether any stone may step after a capture."""
+        return self.rules["extra_move"] == "any"
+
     def counts(self):
         return tuple(list(self.stones.values()).count(seat) for seat in (0, 1))
 
@@ -70,7 +77,7 @@ class PlainSeega:
         steps = self.steps(self.turn)
         if self.runner is None:
             return set(steps) or {"stop"}
-        onward = {name for name, (cell, _, taken) in steps.items() if cell == self.runner and taken}
+        onward = {name for name, (cell, _, taken) in steps.items() if self.free or (cell == self.runner and taken)}
         return onward | ({"stop"} if self.rules["chain"] == "optional" else set())
 
     def play(self, name):
@@ -92,7 +99,7 @@ class PlainSeega:
                 del self.stones[victim]
             self.log.append(len(taken))
             self.runner = to
-            more = any(step[0] == to and step[2] for step in self.steps(self.turn).values())
+            more = self.free or any(step[0] == to and step[2] for step in self.steps(self.turn).values())
             if min(self.counts()) < self.rules["least_stones"]:
                 self.over = True
             elif not taken or not more or self.rules["chain"] == "none":
@@ -118,6 +125,11 @@ class PlainSeega:
         return planes
 
 
+def move_is_free(plain, legal):
+    """Whether there is a step that the stone which has just captured could not make by capturing."""
+    return any(name in legal and (step[0] != plain.runner or not step[2]) for name, step in plain.steps(plain.turn).items())
+
+
 @pytest.mark.parametrize(("size", "games"), [(3, 200), (5, 250), (7, 20), (9, 10)])
 @pytest.mark.slow
 def test_a_plain_second_implementation_agrees_in_random_games(size, games):
@@ -140,6 +152,7 @@ def test_a_plain_second_implementation_agrees_in_random_games(size, games):
             assert position.to_move == plain.turn, where
             seen["blocked"] += legal == {"stop"}
             seen["chain"] += plain.runner is not None
+            seen["extra move"] += plain.runner is not None and plain.free and move_is_free(plain, legal)
             seen["stop"] += len(legal) > 1 and "stop" in legal
             capturing = [] if plain.placing else [n for n, step in plain.steps(plain.turn).items() if step[2]]
             wanted = [name for name in capturing if name in legal]  # half of the moves capture where they can
@@ -151,15 +164,15 @@ def test_a_plain_second_implementation_agrees_in_random_games(size, games):
         assert position.ply <= position.game.max_length
         seen["few stones"] += min(black, white) < rules["least_stones"]
         seen["at a limit"] += min(black, white) >= rules["least_stones"]
-    rare = ["chain", "stop", "at a limit"] + (["blocked", "few stones"] if size == 5 else [])
+    rare = ["chain", "stop", "extra move", "at a limit"] + (["blocked", "few stones"] if size == 5 else [])
     assert all(seen[event] > 5 for event in rare), seen
 
 
 @pytest.mark.parametrize("size", [3, 5, 7, 9])
 @pytest.mark.parametrize("limits", [{"quiet_limit": 1}, {"quiet_limit": 300}, {"quiet_limit": None, "move_limit": 300}])
 def test_every_random_game_ends_for_a_stated_reason(size, limits):
-    for chain in ("optional", "mandatory", "none"):
-        game = azlab.game("seega", size=size, chain=chain, **limits)
+    for chain, extra in itertools.product(("optional", "mandatory", "none"), ("same", "any")):
+        game = azlab.game("seega", size=size, chain=chain, extra_move=extra, **limits)
         final = game.playout(game.new_states(40), seed=size)
         assert final["over"].all()
         assert final["ply"].max() <= game.max_length

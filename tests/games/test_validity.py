@@ -28,6 +28,8 @@ SEEGA = [
     {"chain": "mandatory", "placement": 1, "quiet_limit": 5, "move_limit": 9},
     {"size": 7, "blocked": "pass", "quiet_limit": 300},
     {"size": 3, "blocked": "pass"},
+    {"rules": "bodogemu"},
+    {"extra_move": "any", "chain": "mandatory", "size": 3},
 ]
 VARIANTS = [
     ("tictactoe", {}),
@@ -273,6 +275,27 @@ def test_seega_in_the_moving_phase():
             state[name] = value
         with pytest.raises(AzlabError, match=reason):
             game.validate(state)
+
+
+def test_a_chain_that_goes_on_has_not_been_stopped():
+    game = azlab.game("seega")
+    state = game.from_diagram("OXO.O\nXOXXO\nXO.XO\nXOXOX\nXO.XO").play("D3-up").state
+    game.validate(state)
+    state["ply"] = 2  # one ply for its capture, and one for a stop that cannot have been
+    with pytest.raises(AzlabError, match="ply does not fit moves"):
+        game.validate(state)
+
+
+def test_after_a_free_extra_move_seega_knows_who_may_go_on():
+    free, plain = azlab.game("seega", extra_move="any"), azlab.game("seega")
+    state = free.from_diagram(".....\n.XO.X\n.....\nX....\nO...O").play("B5-left").state
+    free.validate(state)
+    assert state["chain"][0] == 8  # B4, which cannot capture again
+    with pytest.raises(AzlabError, match="extra_any is not False"):
+        plain.validate(state)
+    state["extra_any"] = False
+    with pytest.raises(AzlabError, match="chain is a stone that cannot capture"):
+        plain.validate(state)
 
 
 def test_a_seat_that_is_enclosed_is_passed_over_or_blocked():

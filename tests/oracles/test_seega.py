@@ -319,6 +319,7 @@ def test_a_position_outside_the_tables_says_how_many_stones_they_know(perfect):
     [
         ({"size": 7}, "Perfect play of Seega is known on 3x3 and 5x5, not on 7x7."),
         ({"move_limit": 50}, "know a limit on quiet moves but none on all moves"),
+        ({"rules": "bodogemu"}, "know chains of captures by one stone, not an extra move with any stone"),
         ({"stones": 9}, "for these rules are not made yet: make them with `azlab data make seega stones=9`."),
         ({"stones": 25}, "stones must be a whole number from 4 to 24, not 25."),
         ({"stones": 3}, "stones must be a whole number from 4 to 24, not 3."),
