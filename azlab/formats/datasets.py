@@ -85,6 +85,12 @@ def path(name: str) -> Path:
     raise MissingData(_how_to_get(dataset))
 
 
+def checksum(name: str) -> str:
+    """The sha256 of a data set's content, of which there is a verified file; for those who keep what they made of it."""
+    path(name)
+    return _dataset(name).sha256
+
+
 class StatusRow(NamedTuple):
     """What `status` knows of one data set. `where` is "mirror", "cache", "damaged" or "missing"."""
 

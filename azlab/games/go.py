@@ -13,6 +13,7 @@ from azlab.errors import AzlabError, IllegalMove, one_of, whole_number
 from azlab.games import grid, stones
 from azlab.games.game import Kernels, Position, state_dtype
 from azlab.games.go_board import GoBoardGame, handicap_cells
+from azlab.games.go_questions import may_place_each, safe_eyes
 from azlab.games.kernel import kernel, note, random_below
 from azlab.games.stones import EMPTY, area, is_safe_eye, may_place, place_stone, point_of
 from azlab.games.validity import Faults, other_options
@@ -317,6 +318,20 @@ class Go(GoBoardGame):
         if self.handicap_cells:
             self._put(states, self.handicap_cells, [], to_move=1)
         return states
+
+    def are_legal(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Whether each action, int64 [B], is legal in its state: bool [B]."""
+        if self.ko != "simple":
+            return self.legal_mask(states)[np.arange(len(states)), actions]
+        length, allowed = self.dtype["board"].shape[0], np.zeros(len(states), np.bool_)
+        may_place_each(states, actions, np.zeros(length, np.int64), np.empty(length, np.int64), allowed)
+        return allowed
+
+    def own_eyes(self, states: np.ndarray) -> np.ndarray:
+        """Which points are safe eyes of the player to move, that only a bad move would fill: bool [B, A]."""
+        mask = np.zeros((len(states), self.num_actions), np.bool_)
+        safe_eyes(states, mask)
+        return mask
 
     def faults(self, states: np.ndarray) -> Faults:
         yield from super().faults(states)

@@ -15,7 +15,7 @@ _WHERE = {
     "Table": "sweep_table",
     "PositionSet": "position_sets",
     "connect4_set": "position_sets",
-    "go_set": "position_sets",
+    "go_set": "go_sets",
     "split_set": "position_sets",
     "SupervisedConfig": "supervised",
     "train_supervised": "supervised",

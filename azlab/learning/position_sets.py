@@ -1,6 +1,6 @@
 """Position sets: positions with the moves and results to learn from, read from data files, and split without a leak.
 
-    positions = connect4_set("connect4/train_100k.txt.gz")
+    positions = connect4_set("connect4/train_100k.txt.gz")      # of Go: azlab.learning.go_sets
     sets = split_set(positions)
 
 Targets are kept as move numbers, not as shares of all moves: a million Go positions then need little more memory than their
@@ -8,7 +8,6 @@ states. `PositionSet.examples` makes a batch of what a learner reads.
 """
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -16,9 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from azlab.errors import AzlabError, whole_number
-from azlab.formats.sgf import PASS, SgfError, SgfGame, main_line
 from azlab.games.game import Game
-from azlab.games.go import Go
 from azlab.learning.evaluation import UNKNOWN, Graded
 from azlab.learning.window import Examples
 
@@ -102,7 +99,7 @@ def connect4_set(name: str, first: int | None = None) -> PositionSet:
 
     texts, answers, outcomes = [], [], bytearray()  # a list of a million tuples would take three times as long
     number_of: dict[tuple[int, ...], int] = {}  # few different answers occur
-    for text, best, outcome in itertools.islice(connect4_positions(name), _checked(first)):
+    for text, best, outcome in itertools.islice(connect4_positions(name), checked_first(first)):
         texts.append(text)
         answers.append(number_of.setdefault(best, len(number_of)))
         outcomes.append(outcome)
@@ -115,7 +112,8 @@ def connect4_set(name: str, first: int | None = None) -> PositionSet:
     return PositionSet(game, states, moves, results, np.cumsum([0, *is_new]))
 
 
-def _checked(first: int | None) -> int | None:
+def checked_first(first: int | None) -> int | None:
+    """How many of a file are read, None for all."""
     return None if first is None else whole_number("first", first, 1, 10**9)
 
 
@@ -138,108 +136,6 @@ def _after_columns(game: Game, texts: list[str]) -> np.ndarray:
     placed = np.empty_like(states)
     placed[order] = states
     return placed
-
-
-# --- Go ---------------------------------------------------------------------------------------------------------------
-
-
-def go_set(name: str, size: int, first: int | None = None, handicap: bool = True, passes: bool = True) -> PositionSet:
-    """The positions before each move of the games in an archive of SGF files, or of its `first` games; the move played is right.
-
-    Games on other boards, games that cannot be read and games with moves that our rules forbid (simple ko, no suicide, players in
-    turn) are left out, and `left_out` counts them. `handicap=False` also leaves out games that begin with stones on the
-    board, `passes=False` the positions in which somebody passed: S2's nets have no output for it.
-    """
-    from azlab.formats.datasets import sgf_games
-
-    left_out: Counter[str] = Counter()
-    game = Go(size)
-    records, starts = [], []
-    for _, text in itertools.islice(sgf_games(name), _checked(first)):
-        try:
-            record = _usable(main_line(text), size, handicap)
-            starts.append(_first_state(game, record))
-            records.append(record)
-        except SgfError:
-            left_out["cannot be read"] += 1
-        except AzlabError as error:
-            left_out[str(error)] += 1
-    if not records:
-        raise AzlabError(f"{name} has no games that can be used on {size}x{size}: {dict(left_out)}.")
-    found = _followed(game, np.concatenate(starts), records, left_out)
-    is_wanted = passes | (found.moves[:, 0] != size * size)
-    return replace(found.take(is_wanted), left_out=dict(left_out))
-
-
-def _usable(record: SgfGame, size: int, handicap: bool) -> SgfGame:
-    """The record, or the reason to leave it out as an AzlabError."""
-    if record.size != size:
-        raise AzlabError("another board size")
-    if not record.moves:
-        raise AzlabError("no moves")
-    if (record.black or record.white) and not handicap:
-        raise AzlabError("stones at the start")
-    return record
-
-
-def _first_state(game: Go, record: SgfGame) -> np.ndarray:
-    """The state before the first move, [1], with the record's stones, player and komi."""
-    state = game.new_states(1)
-    if record.black or record.white:
-        try:
-            state = game.set_up(record.black, record.white, record.to_move).state
-        except AzlabError:
-            raise AzlabError("impossible set-up") from None
-    state["to_move"] = record.to_move
-    if record.komi is not None:
-        state["komi"] = record.komi
-    return state
-
-
-def _followed(game: Go, states: np.ndarray, records: list[SgfGame], left_out: Counter[str]) -> PositionSet:
-    """Play all games at once, move by move, and keep each state before a move. Two passes end a game, whatever follows."""
-    seats, actions = _as_table(records, game.num_actions - 1)
-    going = np.arange(len(records))
-    parts: list[tuple[np.ndarray, ...]] = []
-    broken: list[np.ndarray] = []
-    for ply in range(actions.shape[1]):
-        going = going[(actions[going, ply] >= 0) & ~states["over"][going]]
-        now, action = states[going], actions[going, ply]
-        is_legal = game.legal_mask(now)[np.arange(len(now)), action] & (now["to_move"] == seats[going, ply])
-        broken.append(going[~is_legal])
-        going, now, action = going[is_legal], now[is_legal], action[is_legal]
-        if not len(going):
-            break
-        parts.append((now.copy(), action.astype(np.int16), going))
-        game.kernels.play(now, action)
-        states[going] = now
-    before, moves, games = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    bad = np.concatenate(broken)
-    if len(bad):
-        left_out["moves against the rules"] += len(bad)
-    rows = np.argsort(games, kind="stable")
-    rows = rows[~np.isin(games[rows], bad)]
-    results = np.array([_result(record.result) for record in records], np.int8)
-    return PositionSet(game, before[rows], moves[rows, None], results[games[rows]], games[rows])
-
-
-def _as_table(records: list[SgfGame], pass_action: int) -> tuple[np.ndarray, np.ndarray]:
-    """Seats int8 [G, L] and actions int64 [G, L] of the games' moves; -1 after the last."""
-    shape = len(records), max(len(record.moves) for record in records)
-    seats, actions = np.full(shape, -1, np.int8), np.full(shape, -1, np.int64)
-    for k, record in enumerate(records):
-        table = np.array(record.moves)
-        seats[k, : len(table)] = table[:, 0]
-        actions[k, : len(table)] = np.where(table[:, 1] == PASS, pass_action, table[:, 1])
-    return seats, actions
-
-
-def _result(text: str) -> int:
-    """What an SGF file says of the result (RE), for Black."""
-    text = text.strip().lower()
-    if text in ("0", "draw", "jigo"):
-        return 0
-    return {"b+": 1, "w+": -1}.get(text[:2], UNKNOWN)
 
 
 # --- splitting --------------------------------------------------------------------------------------------------------

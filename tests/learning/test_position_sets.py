@@ -1,4 +1,4 @@
-"""Position sets: do they say what the files say, is no game on two sides, are broken games left out?"""
+"""Position sets: do they say what the files say, is no game on two sides?"""
 
 import itertools
 from dataclasses import replace
@@ -9,8 +9,8 @@ import pytest
 import azlab
 from azlab.errors import AzlabError
 from azlab.formats import datasets
-from azlab.learning import connect4_set, go_set, split_set
-from azlab.learning.evaluation import UNKNOWN, accuracy_of, graded
+from azlab.learning import connect4_set, split_set
+from azlab.learning.evaluation import accuracy_of, graded
 from azlab.learning.position_sets import PositionSet, _after_columns, leak
 from azlab_reproductions.s5_connect4.program import losses_as_draws
 
@@ -21,12 +21,6 @@ TRAIN, HARD, PRO = "connect4/train_100k.txt.gz", "connect4/hard_test.txt.gz", "g
 def connect4(need) -> PositionSet:
     need.data(TRAIN)
     return connect4_set(TRAIN, 20_000)
-
-
-@pytest.fixture(scope="module")
-def pro(need) -> PositionSet:
-    need.data(PRO)
-    return go_set(PRO, 9)
 
 
 # --- Connect 4 --------------------------------------------------------------------------------------------------------
@@ -129,91 +123,10 @@ def test_a_part_of_a_set_keeps_its_rows_together(connect4):
     assert part.games.tolist() == connect4.games[rows].tolist()
 
 
-# --- Go ---------------------------------------------------------------------------------------------------------------
-
-
-def test_the_games_of_professionals_are_read_whole(pro):
-    assert (pro.size, len(np.unique(pro.games)), pro.left_out) == (17_985, 384, {})
-    assert pro.game.legal_mask(pro.states)[np.arange(pro.size), pro.moves[:, 0]].all()
-    assert set(pro.results.tolist()) == {-1, 1}
-    examples = pro.examples(slice(0, 50))
-    assert (examples.policy.sum(axis=1) == 1).all()
-    assert (examples.policy.argmax(axis=1) == pro.moves[:50, 0]).all()
-
-
-def test_each_state_of_a_go_game_follows_from_the_one_before(pro):
-    rows = np.flatnonzero(pro.games == 7)
-    position = pro.game.start()
-    for row in rows:
-        assert (pro.states["board"][row] == position.state["board"][0]).all()
-        assert pro.states["to_move"][row] == position.to_move
-        position = position.play(int(pro.moves[row, 0]))
-    assert len(rows) > 10
-
-
-def test_go_games_are_split_whole(pro):
-    sets = split_set(pro)
-    assert leak(sets) == 0
-    assert leak(split_set(pro, by_position=True)) > 0.9
-
-
-GAMES = {
-    "good": "(;SZ[5]RE[B+3]KM[1.5];B[cc];W[bb];B[dd])",
-    "passes": "(;SZ[5]RE[0];B[cc];W[];B[];W[aa];B[bb])",  # two passes: the rest does not count
-    "handicap": "(;SZ[5]HA[2]AB[bb][dd]RE[W+R];W[cc];B[cb])",
-    "no result": "(;SZ[5]RE[Void];B[cc])",
-    "other size": "(;SZ[9];B[cc])",
-    "broken": "(;SZ[5];B[cc",
-    "twice": "(;SZ[5];B[cc];B[dd])",
-    "occupied": "(;SZ[5];B[cc];W[cc])",
-    "no liberty": "(;SZ[5]AB[aa]AW[ab][ba];B[cc])",
-    "no moves": "(;SZ[5])",
-}
-
-
-@pytest.fixture
-def small_games(monkeypatch):
-    monkeypatch.setattr(datasets, "sgf_games", lambda name: iter(GAMES.items()))
-
-
-def test_games_that_cannot_be_used_are_left_out_and_counted(small_games):
-    found = go_set("go/some", 5)
-    assert found.left_out == {
-        "another board size": 1,
-        "cannot be read": 1,
-        "moves against the rules": 2,
-        "impossible set-up": 1,
-        "no moves": 1,
-    }
-    assert [found.moves[found.games == game, 0].tolist() for game in np.unique(found.games)] == [
-        [12, 6, 18],
-        [12, 25, 25],
-        [12, 7],
-        [12],
-    ]
-    assert found.results.tolist() == [1] * 3 + [0] * 3 + [-1] * 2 + [UNKNOWN]
-    assert found.states["komi"][0] == 1.5
-    assert found.states["to_move"].tolist() == [0, 1, 0, 0, 1, 0, 1, 0, 0]
-    assert found.examples().result.tolist()[-4:] == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
-
-
-def test_handicaps_and_passes_can_be_left_out(small_games):
-    assert go_set("go/some", 5, handicap=False).left_out["stones at the start"] == 2
-    found = go_set("go/some", 5, passes=False)
-    assert found.size == 7
-    assert (found.moves < 25).all()
-
-
-def test_unknown_results_are_not_counted(small_games):
-    found = go_set("go/some", 5)
-    values = np.where(found.results == UNKNOWN, 0, found.results).astype(np.float32)
-    assert accuracy_of((found.examples().policy, values), found.graded())["result_accuracy"] == 1
-
-
 # --- bad input --------------------------------------------------------------------------------------------------------
 
 
-def test_bad_input_is_answered_by_sentences(connect4, small_games, need):
+def test_bad_input_is_answered_by_sentences(connect4, need):
     for shares in ((0.5, 0.5), (0.8, 0.3, 0.1), (1.2, -0.1, -0.1)):
         with pytest.raises(AzlabError, match="add up to 1"):
             split_set(connect4, shares)
@@ -226,8 +139,6 @@ def test_bad_input_is_answered_by_sentences(connect4, small_games, need):
     need.data(PRO)
     with pytest.raises(AzlabError, match="holds no Connect 4 positions"):
         connect4_set(PRO)
-    with pytest.raises(AzlabError, match="no games that can be used on 7x7"):
-        go_set("go/some", 7)
     with pytest.raises(AzlabError, match="a row of moves"):
         PositionSet(connect4.game, connect4.states, connect4.moves[:5], connect4.results, connect4.games)
 
