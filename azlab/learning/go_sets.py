@@ -22,6 +22,7 @@ import numpy as np
 from azlab.errors import AzlabError
 from azlab.files import load_arrays, save_arrays, user_cache
 from azlab.formats import datasets, sgf, sgf_tree
+from azlab.formats.records import EMPTY, OTHER, OWN, Records
 from azlab.formats.sgf import PASS, SgfError, SgfGame, main_line
 from azlab.games.go import Go
 from azlab.intact import check_arrays
@@ -74,7 +75,16 @@ def go_set(
     return PositionSet(game, states, moves, results, numbers, left_out=dict(left_out))
 
 
-# --- records ----------------------------------------------------------------------------------------------------------
+def as_records(positions: PositionSet) -> Records:
+    """The positions as S2's program stores them (azlab.formats.records); those in which somebody passed have no record."""
+    part = positions.take(positions.moves[:, 0] < positions.game.num_actions - 1)
+    planes = part.game.encode(part.states)
+    boards = np.full((part.size, *planes.shape[2:]), EMPTY, np.int8)
+    boards[planes[:, 0] > 0], boards[planes[:, 1] > 0] = OWN, OTHER
+    return Records(part.moves[:, 0], boards)
+
+
+# --- games ----------------------------------------------------------------------------------------------------------
 
 
 def read_games(name: str, size: int, first: int | None = None, progress: Progress = silent) -> Games:
