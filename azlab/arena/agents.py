@@ -9,6 +9,7 @@
     puct:800            PUCT with a random playout as evaluator; puct:800,cpuct=2 and other settings of Search, Budget and Explore
     az                  the trained player that ships for the game; az:,simulations=400 searches longer
     az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
+    phases:A then B     in a game of two phases, A in the first and B in the second: "phases:random then uct:1000"
     perfect             an oracle's best move, where the game has one
     gnugo:10            GNU Go at level 10, in Go; it must be installed
     gtp:COMMAND ...     any program that speaks the Go Text Protocol, e.g. "gtp:gnugo --mode gtp"
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from azlab.arena.gtp_agent import GnuGoAgent, GtpAgent
+from azlab.arena.phases import PhaseAgent, two_names
 from azlab.arena.thinking import PuctThinking, Thinking, UctThinking, Whole, nodes_in_memory, only_choice
 from azlab.errors import AzlabError, literal, one_of, whole_number
 from azlab.files import reproduction_files, reproductions
@@ -336,6 +338,7 @@ KINDS: dict[str, Kind] = {
     "perfect": Kind(PerfectAgent),
     "gnugo": Kind(GnuGoAgent, "level", "gnugo:LEVEL"),
     "gtp": Kind(GtpAgent, notation="gtp:COMMAND"),
+    "phases": Kind(PhaseAgent, notation="phases:BEFORE then BEYOND"),
     "az": Kind(None, notation="az, az:FOLDER"),  # a network; loaded when asked for, because torch takes seconds
 }
 
@@ -363,6 +366,9 @@ def agent(text: str, seed: int = 0) -> Any:
         return above("an agent called az")(text, rest, seed)
     if kind == "gtp":
         return GtpAgent(rest)  # a command may hold commas; seeds are options of the engine's own
+    if kind == "phases":
+        before, beyond = two_names(rest)
+        return PhaseAgent(agent(before, seed), agent(beyond, seed + 1), text.strip())
     strength, *settings = rest.split(",") if colon else [""]
     options: dict[str, Any] = {}
     if strength:

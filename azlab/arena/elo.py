@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from azlab.arena.results import Z95, Crosstable, GameRecord, MatchResult, html_table, text_table
+from azlab.arena.results import Z95, Crosstable, GameRecord, MatchResult, Tally, html_table, text_table
 from azlab.errors import AzlabError
 
 # Whatever holds games: results of matches, records, or (name of the first, name of the second, score of the first).
@@ -20,6 +20,17 @@ Games = MatchResult | Crosstable | Iterable["MatchResult | Crosstable | GameReco
 def expected_score(rating: float, opponent: float, scale: float = 400) -> float:
     """The points a game that Elo's formula expects: 1 / (1 + 10^((opponent - rating) / scale))."""
     return (1 + math.tanh((rating - opponent) * math.log(10) / (2 * scale))) / 2  # the same, and it cannot overflow
+
+
+def added_rating(result: Tally, scale: float = 400) -> float:
+    """How far above its opponent the likeliest rating of a player lies after one match; who wins or loses all counts as having
+    missed that by half a game. Where every new player meets one that is rated already, sums of these are the likeliest ratings
+    of all.
+    """
+    if not result.games:
+        raise AzlabError("A rating needs at least one game.")
+    points = min(max(result.points, 0.5), result.games - 0.5) if result.games > 1 else 0.5
+    return scale * math.log10(points / (result.games - points))
 
 
 def game_scores(games: Games) -> Iterator[tuple[str, str, float]]:

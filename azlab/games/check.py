@@ -65,6 +65,9 @@ def _check_one_game(game: Game, rng: np.random.Generator) -> Position:
         following = position.play(int(rng.choice(legal)))
         _require(position.state.tobytes() == before, "Playing a move changed the position it was played in.", position)
         _require(following.ply == position.ply + 1, "The move count did not rise by one.", following)
+        if game.kernels.horizon is not None:
+            stays = not game.at_horizon(position.state)[0] or game.at_horizon(following.state)[0]
+            _require(stays, "A phase that was over goes on.", following)
         _require(following.ply <= game.max_length, f"The game is longer than max_length = {game.max_length}.", following)
         position = following
     _check_position(position)

@@ -65,6 +65,8 @@ class Kernels(NamedTuple):
     # game; its first L actions are written down
     lead: Callable[..., Any] | None = None  # lead(states [B], leads float [B]): points by which seat 0 leads, as a share of
     # all points, in [-1, 1]; only for games that count points
+    horizon: Callable[..., Any] | None = None  # horizon(states [B], mask bool [B]): whether the first phase of the game is over,
+    # which no later move changes; only for games of two phases
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +222,14 @@ class Game:
         """Which actions are legal: bool [B, A]."""
         mask = np.zeros((len(states), self.num_actions), np.bool_)
         self.kernels.legal(states, mask)
+        return mask
+
+    def at_horizon(self, states: np.ndarray) -> np.ndarray:
+        """Where the first phase of the game is over: bool [B]."""
+        if self.kernels.horizon is None:
+            raise AzlabError(f"{self.name} has one phase, from beginning to end: there is no horizon at which another begins.")
+        mask = np.zeros(len(states), np.bool_)
+        self.kernels.horizon(states, mask)
         return mask
 
     def normal_form(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -309,6 +309,13 @@ def lead(states, leads):
 
 
 @kernel
+def horizon(states, mask):
+    """See `Kernels`; the board is full."""
+    for i in range(len(states)):
+        mask[i] = not states[i].placing
+
+
+@kernel
 def look_at(states, is_mobile, is_chaining):
     """Write whether the player to move can step, and whether the stone of a chain can go on: bool [B] each."""
     for i in range(len(states)):
@@ -339,7 +346,7 @@ class Seega(Game):
 
     name = "seega"
     seats = ("Black", "White")
-    kernels = Kernels(legal, play, encode, playout, lead)
+    kernels = Kernels(legal, play, encode, playout, lead, horizon)
 
     @by_name
     def __init__(

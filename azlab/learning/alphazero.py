@@ -22,17 +22,20 @@ import numpy as np
 
 from azlab.arena.agents import PuctAgent, close, ready
 from azlab.arena.agents import agent as agent_by_name
-from azlab.arena.elo import fit
+from azlab.arena.elo import added_rating, fit
 from azlab.arena.match import match
+from azlab.arena.phases import PhaseAgent
+from azlab.arena.results import Tally
 from azlab.errors import AzlabError
 from azlab.files import load_arrays
 from azlab.games.game import Game
 from azlab.learning.beginning import first_examples, take_beginning
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import Graded, graded, network_accuracy, sample, search_accuracy
+from azlab.learning.horizon import Judge, find_judge, judged_match, keep_judge
 from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
 from azlab.learning.made_of import check_same, described, with_objects
-from azlab.learning.parts import Parts, complete, parts_of
+from azlab.learning.parts import Parts, both_seats, complete, parts_of
 from azlab.learning.progress import counter
 from azlab.learning.run_files import clock, spent
 from azlab.learning.run_folder import RunFolder
@@ -41,7 +44,7 @@ from azlab.learning.selfplay import Collected, SelfPlay, nothing_collected, toge
 from azlab.learning.window import Window
 from azlab.nets.kinds import is_torch, new_net
 from azlab.nets.threads import threads
-from azlab.search.evaluators import RestEvaluator, refresh
+from azlab.search.evaluators import PhaseEvaluator, RestEvaluator, refresh
 
 # Called as progress(what is being done, steps done, steps in all); after an iteration as
 # progress("iteration", iteration, iterations, **metrics).
@@ -68,9 +71,13 @@ def trained_learner(folder: RunFolder, config: AlphaZeroConfig, iteration: int) 
     return learner
 
 
-def evaluator_of(learner: Learner, config: AlphaZeroConfig, threads: int | None = None) -> Any:
-    """The learner's network as the evaluator of the config's searches."""
-    found = learner.evaluator(threads)
+def evaluator_of(
+    learner: Learner, config: AlphaZeroConfig, threads: int | None = None, judge: Judge | None = None, file: Path | None = None
+) -> Any:
+    """The learner's network, or that of a file of its run, as the evaluator of the config's searches."""
+    found = learner.evaluator(threads) if file is None else learner.version(file, threads)
+    if judge is not None:
+        return PhaseEvaluator(learner.game, found, judge.learner.evaluator(threads))
     return RestEvaluator(found, learner.game) if config.search.margin else found
 
 
@@ -101,6 +108,7 @@ class AlphaZero:
         self.command = command  # that began the run, for the record
         self.game = game or (learner.game if learner else self.config.rules())
         self._given = learner
+        self.judge = find_judge(self.game, self.config, self.folder.path)
         self.parts = parts or parts_of(self.config)
         self._test: Graded | None = None
         self._start()
@@ -121,7 +129,8 @@ class AlphaZero:
         """The state of a run before its first iteration, but for the weights of a learner that was handed in."""
         self.learner = self._given or new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
-        self.evaluators = [evaluator_of(self.learner, self.config, max(1, threads() // workers)) for _ in range(workers)]
+        share = max(1, threads() // workers)
+        self.evaluators = [evaluator_of(self.learner, self.config, share, self.judge) for _ in range(workers)]
         settings = self.config.search, self.config.budget, self.config.explore, self.config.selfplay
         self.selfplay = SelfPlay(self.game, self.evaluators, *settings, self.parts)
         self.window = Window(self.game, self.config.training.merge)
@@ -144,6 +153,8 @@ class AlphaZero:
                 take_beginning(self.learner, self.config)  # before a wrong name of it is written down
             self.folder.begin(self.config, self.parts)
             check_same(self.folder.path, described(self.game, self.learner, self.config))
+            if self.judge is not None:
+                keep_judge(self.judge, self.folder.path)
             if self.command:
                 self.folder.set_command(self.command)
             self.folder.go_back(self.folder.iteration())
@@ -167,14 +178,18 @@ class AlphaZero:
         return self.folder.net_file(0, self.learner.suffix), self.folder.optimiser_file(0)  # the second is written last
 
     def _keep_first_weights(self) -> None:
-        """Of a learner that was handed in, or of another run: nothing else can make them again."""
-        if self.folder.iteration() or not (self._given or self.config.begin.weights):
+        """Of a learner that was handed in, or of another run: nothing else can make them again. The first gate may want them."""
+        if self.folder.iteration() or not (self._given or self.config.begin.weights or self._plays_untrained):
             return
         if self._first_files()[1].is_file():
             self.learner.load(*self._first_files())
         else:
             self.learner.save(*self._first_files())
         self._refresh()
+
+    @property
+    def _plays_untrained(self) -> bool:
+        return self.config.gate.first == "untrained"
 
     def _take_over(self, done: int) -> None:
         if done == 0:
@@ -291,33 +306,58 @@ class AlphaZero:
 
     # --- gate and evaluation --------------------------------------------------------------------------------------
 
-    def _player(self, evaluator: Any, name: str, seed: int, in_gate: bool = False) -> PuctAgent:
+    def _player(self, evaluator: Any, name: str, seed: int, in_gate: bool = False) -> Any:
         """A network as a player of matches: in the gate with self-play's search, else with that of tests."""
         config, parts = self.config, self.parts
         if in_gate:
-            return PuctAgent(evaluator, config.search, config.budget, name, seed, searcher=parts.searcher)
-        return PuctAgent(evaluator, config.test_search, config.evaluation.simulations, name, seed, searcher=parts.test_searcher)
+            player = PuctAgent(evaluator, config.search, config.budget, name, seed, searcher=parts.searcher)
+        else:
+            settings = config.test_search, config.evaluation.simulations, name, seed
+            player = PuctAgent(evaluator, *settings, searcher=parts.test_searcher)
+        if self.judge is None or (in_gate and self._is_judged):
+            return player
+        return PhaseAgent(player, self.judge.player(seed), name)
+
+    @property
+    def _is_judged(self) -> bool:
+        """Whether the gate's games end at the horizon."""
+        return self.judge is not None and self.config.gate.beyond == "judged"
 
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
-        found = self.learner.version(self.folder.net_file(iteration, self.learner.suffix), threads())
-        return RestEvaluator(found, self.game) if self.config.search.margin else found
+        file = self.folder.net_file(iteration, self.learner.suffix)
+        return evaluator_of(self.learner, self.config, threads(), self.judge, file)
 
     def _gate(self, iteration: int) -> dict[str, Any]:
         """Let the new network play the best so far; if it does not win, go back (AlphaGo Zero)."""
         best = next((row["iteration"] for row in reversed(self.metrics) if row.get("accepted")), None)
         if best is None:
-            return {"accepted": True, "gate_score": None}
+            if not self._plays_untrained:
+                return {"accepted": True, "gate_score": None}
+            best = 0
         config, seed = self.config.gate, self.config.seed + iteration
         new = self._player(self.evaluators[0], f"version {iteration}", seed, in_gate=True)
         old = self._player(self._version(best), f"version {best}", seed + 1, in_gate=True)
-        score = self.parts.gate(new, old, self.game, config, seed, functools.partial(self.progress, "gate"))
+        found = self._gate_match(new, old, seed)
+        score = found.score if isinstance(found, Tally) else float(found)
         accepted = score >= config.score
         if not accepted:
             self.learner.load(self.folder.net_file(best, self.learner.suffix))
             self.learner.save(self.folder.net_file(iteration, self.learner.suffix), self._optimiser_aside())
             self._refresh()
-        return {"accepted": bool(accepted), "gate_score": score, "gate_against": best}
+        row = {"accepted": bool(accepted), "gate_score": score, "gate_against": best}
+        if isinstance(found, Tally):
+            row["gate_result"] = list(found)
+            known = {old["iteration"]: old["gate_elo"] for old in self.metrics if "gate_elo" in old}
+            row["gate_elo"] = known.get(best, 0.0) + added_rating(found)
+        return row
+
+    def _gate_match(self, new: Any, old: Any, seed: int) -> Tally | float:
+        config, report = self.config.gate, functools.partial(self.progress, "gate")
+        if self._is_judged and self.parts.gate is both_seats:
+            assert self.judge is not None
+            return judged_match(new, old, self.game, config, self.judge.learner.evaluator(threads()), seed, report)
+        return self.parts.gate(new, old, self.game, config, seed, report)
 
     def _evaluate(self, iteration: int) -> dict[str, Any]:
         """The search on graded positions, and matches against fixed agents and earlier versions, from which Elo is fitted."""
@@ -333,7 +373,7 @@ class AlphaZero:
         for opponent in opponents:
             report = functools.partial(self.progress, f"playing {opponent.name}")
             try:
-                played = complete(match(me, opponent, config.games, self.game, seed=seed, progress=report))
+                played = complete(match(me, opponent, config.games, self.game, config.opening_plies, seed, report))
             finally:
                 close(opponent)
             result = [played.wins, played.draws, played.losses]

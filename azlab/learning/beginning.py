@@ -4,7 +4,7 @@
     azlab train connect4_strong begin.weights=runs/first --out runs/second             # on with its network, in a run of its own
     azlab train connect4_strong filters=96 begin.games=runs/second --out runs/larger   # a larger network learns its games first
 
-Both are read once. The run keeps the weights as `nets/00000` and the games as those of its first iteration; when that is finished
+Each is read once. The run keeps the weights as `nets/00000` and the games as those of its first iteration; when that is finished
 what it began with may go.
 """
 
@@ -34,6 +34,9 @@ class BeginConfig:
     games: str = ""
     # the folder of a run of the same game: the first iteration learns from its latest games, as many as fit into the window, and
     # plays none
+    judge: str = ""
+    # with a horizon (azlab.learning.horizon): the folder of a run of the same game, whose last network says what positions at the
+    # horizon are worth, or a player's file
 
 
 def take_beginning(learner: Learner, config: "AlphaZeroConfig") -> None:

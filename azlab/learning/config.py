@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from azlab.errors import AzlabError, finite_number, whole_number
+from azlab.errors import AzlabError, finite_number, one_of, whole_number
 from azlab.files import reproduction_files
 from azlab.games.game import Game
 from azlab.learning.as_toml import build, read_toml, to_toml
@@ -66,12 +66,28 @@ class GateConfig:
     score: float = 0.0
     # points a game that the new network needs (AlphaGo Zero: 0.55); 0 plays no such match
     games: int = 50
+    openings: int = -1
+    # random moves that open each game; -1 for as few as make the games differ: two, and more when those are used up
+    first: str = "accepted"
+    # whom the first network meets: "accepted", nobody, it is the best there is; or the "untrained" one that it came from (S4)
+    beyond: str = "judged"
+    # with a horizon: games end there and are "judged", or are "played" on to their end with the judge moving for both sides
 
     def __post_init__(self) -> None:
+        _check_openings(self.openings)
+        one_of("gate.first", self.first, ("accepted", "untrained"))
+        one_of("gate.beyond", self.beyond, ("judged", "played"))
+        if self.first == "untrained" and not self.score:
+            raise AzlabError("The first network meets the untrained one only where there is a gate: set gate.score too.")
         if not isinstance(self.score, int | float) or not 0 <= self.score <= 1:
             raise AzlabError(f"The gate's score lies between 0 and 1, not {self.score!r}.")
         whole_number("games", self.games, 2, 10**6)
         _check_even("The gate's games", self.games)
+
+    @property
+    def opening_plies(self) -> int | None:
+        """What `match` calls openings."""
+        return None if self.openings < 0 else self.openings
 
 
 @dataclass(frozen=True)
@@ -96,16 +112,28 @@ class EvaluationConfig:
     # how many earlier versions to play, the most recently evaluated ones
     games: int = 20
     # of each match
+    openings: int = -1
+    # random moves that open each game; -1 for as few as make the games differ: two, and more when those are used up
 
     def __post_init__(self) -> None:
         least = {"network_every": 1, "search_every": 1, "count": 0, "patience": 0, "simulations": 1, "earlier": 0, "games": 2}
         for name, low in least.items():
             whole_number(name, getattr(self, name), low, 10**7)
+        _check_openings(self.openings)
         if self.patience and not self.positions:
             raise AzlabError("Patience waits for a better result on graded positions: name some, `positions`.")
         _check_even("The games of a match", self.games)
         if not isinstance(self.opponents, tuple | list) or not all(isinstance(name, str) for name in self.opponents):
             raise AzlabError(f'opponents is a list of agents, such as ["random", "uct:1000"], not {self.opponents!r}.')
+
+    @property
+    def opening_plies(self) -> int | None:
+        """What `match` calls openings."""
+        return None if self.openings < 0 else self.openings
+
+
+def _check_openings(plies: int) -> None:
+    whole_number("openings", plies, -1, 10_000)
 
 
 def _check_even(name: str, games: int) -> None:
@@ -136,7 +164,7 @@ class AlphaZeroConfig:
     parts: dict[str, Any] = field(default_factory=dict)
     # program = a source in `reproductions/` whose search, targets, gate or first games are used, with its settings
     begin: BeginConfig = field(default_factory=BeginConfig)
-    # weights or games of an earlier run
+    # weights or games of an earlier run, or a network that judges
     iterations: int = 10
     hours: float = 0.0
     # stop after the iteration in which so much time is used up; 0 for no limit
@@ -147,6 +175,13 @@ class AlphaZeroConfig:
         if self.search.margin != self.test_search.margin:
             raise AzlabError(
                 "A network learns the result or the margin, not both: set `margin` in [search] and [test_search] alike."
+            )
+        if self.search.horizon != self.test_search.horizon:
+            raise AzlabError("A network learns a phase or the whole game: set `horizon` in [search] and [test_search] alike.")
+        if self.search.horizon != bool(self.begin.judge):
+            raise AzlabError(
+                "A training that ends at a horizon needs a network that judges positions there, and only such a one does: set "
+                "search.horizon, test_search.horizon and begin.judge together, or none of them."
             )
         whole_number("iterations", self.iterations, 1, 10**6)
         whole_number("seed", self.seed, 0, 2**31)

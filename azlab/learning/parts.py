@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from azlab.arena.agents import Agent
 from azlab.arena.match import match
+from azlab.arena.results import Tally
 from azlab.errors import AzlabError
 from azlab.files import reproduction_files, reproductions
 from azlab.games.game import Game
@@ -40,8 +41,8 @@ class Targets(Protocol):
 class Gate(Protocol):
     """Judges the new network against the best one so far."""
 
-    def __call__(self, new: Agent, old: Agent, game: Game, config: "GateConfig", seed: int, progress: Callable) -> float:
-        """The score of `new`, in points a game; `progress(done, games)` is told. Ctrl-C is raised."""
+    def __call__(self, new: Agent, old: Agent, game: Game, config: "GateConfig", seed: int, progress: Callable) -> Tally | float:
+        """The results of `new`, or its score in points a game; `progress(done, games)` is told. Ctrl-C is raised."""
         ...
 
 
@@ -53,9 +54,10 @@ class FirstExamples(Protocol):
         ...
 
 
-def both_seats(new: Agent, old: Agent, game: Game, config: "GateConfig", seed: int, progress: Callable) -> float:
+def both_seats(new: Agent, old: Agent, game: Game, config: "GateConfig", seed: int, progress: Callable) -> Tally:
     """A match from random openings, each played from both seats."""
-    return complete(match(new, old, config.games, game, seed=seed, progress=progress)).score
+    played = complete(match(new, old, config.games, game, config.opening_plies, seed, progress))
+    return Tally(played.wins, played.draws, played.losses)
 
 
 def complete(played: Any) -> Any:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from azlab.arena.agents import PuctAgent
+from azlab.arena.phases import PhaseAgent
 from azlab.arena.thinking import Thinking
 from azlab.errors import AzlabError
 from azlab.games.game import Game, Position
 from azlab.learning.alphazero import evaluator_of, trained_learner
 from azlab.learning.config import AlphaZeroConfig
+from azlab.learning.horizon import find_judge
 from azlab.learning.learner import Learner
 from azlab.learning.parts import Parts, parts_of
 from azlab.learning.run_folder import RunFolder
@@ -22,8 +24,11 @@ from azlab.search import Analysis
 from azlab.search.evaluators import Evaluator
 
 
-def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAgent":
-    """What `agent(text)` gives for az, az:FOLDER or az:FOLDER,simulations=400,iteration=7; `rest` stands behind the colon."""
+def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAgent | PhaseAgent":
+    """What `agent(text)` gives for az, az:FOLDER or az:FOLDER,simulations=400,iteration=7; `rest` stands behind the colon.
+
+    The network of a run with a horizon plays up to there, and the run's judge afterwards.
+    """
     folder, *settings = rest.split(",")
     options = dict(setting.strip().partition("=")[::2] for setting in settings)
     known = ("simulations", "iteration") if folder else ("simulations",)
@@ -37,12 +42,15 @@ def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAge
     except OSError as error:  # such as a name that is too long for any file
         raise AzlabError(f"The player {text!r} cannot be read: {error.strerror or error}.") from None
     made.name = text.strip()
+    if isinstance(made, TrainedAgent) and made.judge is not None:
+        return PhaseAgent(made, made.judge.player(seed), made.name)
     return made
 
 
 class TrainedAgent(PuctAgent):
     """The network of a run's folder after `iteration` (by default the last one), or of a player's file, with its test search.
 
+    That of a run with a horizon plays no farther than that; `judge` is the run's judge, None in others.
     A run whose learner was handed in as an object needs such a `learner` here too; it takes over the run's weights.
     """
 
@@ -58,14 +66,15 @@ class TrainedAgent(PuctAgent):
     ) -> None:
         if Path(path).is_file():
             learner, config = load_player(path)
-            self.iteration = config.iterations
+            self.iteration, self.judge = config.iterations, None
         else:
             run = RunFolder(path)
             learner, config, self.iteration = _from_run(run, iteration, learner)
             run.check_parts(parts or parts_of(config))
+            self.judge = find_judge(learner.game, config, run.path)
         self.game = learner.game
         budget, searcher = simulations or config.evaluation.simulations, (parts or parts_of(config)).test_searcher
-        evaluator = evaluator_of(learner, config, threads)
+        evaluator = evaluator_of(learner, config, threads, self.judge)
         super().__init__(evaluator, config.test_search, budget, f"az:{path}", seed, searcher=searcher)
 
     def prepare(self, game: Game) -> None:

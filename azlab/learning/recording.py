@@ -19,6 +19,12 @@ class Played(NamedTuple):
     search: np.ndarray  # float32 [M, 3]: what it expects for seat 0: draw, win, loss
     is_full: np.ndarray  # bool [M]: worth learning from
     final: np.ndarray  # record [1]: the end
+    outcome: np.ndarray  # float32 [3]: draw, win, loss of seat 0; chances where a judge ended the game at a horizon
+
+
+def outcomes(final: np.ndarray) -> np.ndarray:
+    """Draw, win or loss of seat 0 in states that are over: float32 [B, 3], with a 1 in each row."""
+    return np.eye(3, dtype=np.float32)[final["result"]]  # a loss, -1, is the last
 
 
 class Recording:
@@ -47,10 +53,11 @@ class Recording:
             array[rows] = moves[name]
         self.played += 1
 
-    def finished(self, g: int, final: np.ndarray) -> Played:
-        """Game `g`, which ended in the state `final` [1]."""
+    def finished(self, g: int, final: np.ndarray, outcome: np.ndarray | None = None) -> Played:
+        """Game `g`, which ended in the state `final` [1]: over, or at a horizon with the `outcome` [3] that a judge saw."""
+        outcome = outcomes(final)[0] if outcome is None else outcome
         moves = {name: array[g, : self.played[g]] for name, array in self.moves.items()}
-        return Played(game=self.game, margin=self.margin, final=final, **moves)
+        return Played(game=self.game, margin=self.margin, final=final, outcome=outcome, **moves)
 
     def unfinished(self) -> dict[str, np.ndarray]:
         """All there is to know of the games so far: arrays of numbers and bytes."""

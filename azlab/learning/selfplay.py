@@ -22,12 +22,13 @@ from azlab.errors import AzlabError, one_of, whole_number
 from azlab.games.game import Game
 from azlab.games.packed import as_bytes, from_bytes
 from azlab.intact import check_arrays
+from azlab.learning.horizon import chances
 from azlab.learning.parts import Parts
-from azlab.learning.recording import Recording
+from azlab.learning.recording import Recording, outcomes
 from azlab.learning.window import Examples, joined, no_examples
 from azlab.search.budget import NodeClock
 from azlab.search.config import Budget, Explore, Search, as_budget
-from azlab.search.evaluators import Evaluator, cached
+from azlab.search.evaluators import Evaluator, cached, checked
 from azlab.search.puct import Searcher
 
 
@@ -45,6 +46,8 @@ class SelfPlayConfig:
     # count only positions that are not in the window; goes with merged duplicates
     random_plies: int = 0
     # up to so many random moves open each game; their positions are not learnt
+    random_least: int = 0
+    # but at least so many; as many as random_plies, and every game begins there: 24 and 24 are the full boards of Seega
     search_value: float = 0.0
     # share of the search's own value in the value target; the rest is the game's result
     bootstrap: float = 0.0
@@ -56,10 +59,16 @@ class SelfPlayConfig:
     # evaluations remembered by each worker within an iteration; 0 remembers none
     reuse_tree: bool = False
     # a search goes on with the part of the last one's tree below the move played
+    at_horizon: str = "sign"
+    # with a horizon, what a game that ends there counts: won or lost by the "sign" of the judge's value (S4), or that "value"
 
     def __post_init__(self) -> None:
         for name, low, high in (("games", 1, 10**6), ("workers", 1, 256), ("positions", 1, 10**9), ("random_plies", 0, 1000)):
             whole_number(name, getattr(self, name), low, high)
+        whole_number("random_least", self.random_least, 0, 1000)
+        if self.random_least > self.random_plies:
+            raise AzlabError(f"random_least is {self.random_least}, more than random_plies, {self.random_plies}: raise that too.")
+        one_of("at_horizon", self.at_horizon, ("sign", "value"))
         whole_number("cache", self.cache, 0, 10**9)
         for name in ("search_value", "bootstrap", "discount"):
             if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
@@ -130,11 +139,12 @@ class Worker:
             actions, over = self._move(searcher)
             moves += self.games
             before = found
-            for g in over:
-                parts.append(self.parts.targets(self.recording.finished(g, self.states[g : g + 1]), self.config))
+            for g, outcome in zip(over, self._outcomes(over, searcher), strict=True):
+                played = self.recording.finished(g, self.states[g : g + 1], outcome)
+                parts.append(self.parts.targets(played, self.config))
                 found += parts[-1].size
                 lengths += int(self.states["ply"][g])
-                wins[1 - int(self.states["result"][g])] += 1
+                wins[(1, 0, 2)[int(outcome.argmax())]] += 1
             self._open(over, rng)
             if clock is not None:
                 clock.reset(over)
@@ -163,7 +173,22 @@ class Worker:
             actions[g] = searcher.choose(g, int(self.states["ply"][g]))
         self.recording.add(states=self.states, actions=actions, policy=policy, search=search, is_full=searcher.is_full)
         self.game.kernels.play(self.states, actions)
-        return actions, np.flatnonzero(self.states["over"])
+        return actions, np.flatnonzero(self._is_ended(self.states))
+
+    def _is_ended(self, states: np.ndarray) -> np.ndarray:
+        """Which games are not searched any more: bool [B]."""
+        return states["over"] | self.game.at_horizon(states) if self.search.horizon else states["over"]
+
+    def _outcomes(self, ended: np.ndarray, searcher: Searcher) -> np.ndarray:
+        """Draw, win or loss of seat 0 in the games that ended, float32 [B, 3]; at a horizon the evaluator is the judge."""
+        found = outcomes(self.states[ended])
+        at_horizon = np.flatnonzero(~self.states["over"][ended])
+        if len(at_horizon):
+            states = self.states[ended[at_horizon]]
+            answers = searcher.evaluator.evaluate(states, self.game.legal_mask(states))
+            _, values, draws = checked(answers, len(states), self.game.num_actions)
+            found[at_horizon] = chances(values, draws, self.config.at_horizon)
+        return found
 
     def _go_on(self, searcher: Searcher, actions: np.ndarray, opened: np.ndarray) -> None:
         """Move the trees on to the next positions; games just opened get new ones."""
@@ -182,13 +207,14 @@ class Worker:
         self.states[games] = self.game.new_states(max(1, len(games)))[: len(games)]
         if not self.config.random_plies:
             return
-        left = rng.integers(0, self.config.random_plies + 1, len(games))
+        left = rng.integers(self.config.random_least, self.config.random_plies + 1, len(games))
         while len(games := games[left > 0]):
             left = left[left > 0] - 1
             states = self.states[games]
             self.game.kernels.play(states, self.game.random_actions(states, rng))
-            self.states[games[~states["over"]]] = states[~states["over"]]  # a move that ends the game is not played
-            left[states["over"]] = 0
+            is_ended = self._is_ended(states)
+            self.states[games[~is_ended]] = states[~is_ended]  # a move that ends the game is not played
+            left[is_ended] = 0
 
     # --- the state of the unfinished games ------------------------------------------------------------------------
 
@@ -245,6 +271,8 @@ class SelfPlay:
         self.game, self.config = game, config
         if search.margin and config.discount != 1:
             raise AzlabError("With a margin to play for, results are not discounted: leave `discount` at 1.")
+        if search.horizon:
+            game.at_horizon(game.new_states(1))  # a sentence where the game has none
         shares = [len(part) for part in np.array_split(np.arange(config.games), len(evaluators))]
         settings = search, as_budget(budget), explore, config, parts
         self.workers = [Worker(game, share, net, *settings) for share, net in zip(shares, evaluators, strict=True)]

@@ -31,6 +31,8 @@ def save_player(learner: Learner, config: AlphaZeroConfig, file: str | Path) -> 
     path = Path(file)
     if path.suffix != SUFFIX:
         raise AzlabError(f"A player's file ends in {SUFFIX}, unlike {path.name}.")
+    if config.search.horizon:
+        raise AzlabError("A player's file holds one network, and this one needs its judge too: play with the run's folder.")
     arrays = {f"{k:03}": array.astype(np.float16) for k, array in enumerate(learner.weights())}
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise AzlabError("The network has numbers that are too large for half precision.")

@@ -25,10 +25,8 @@ def targets(played: Played, config: "SelfPlayConfig") -> Examples:
 
 def results(played: Played, config: "SelfPlayConfig") -> np.ndarray:
     """Chances of draw, win and loss for the player to move: float32 [M, 3]."""
-    outcome = np.zeros(3, np.float32)
-    outcome[[0, 1, 2][int(played.final["result"][0])]] = 1  # draw, win, loss of seat 0; -1 is the last
     nearness = np.float32(config.discount) ** np.arange(len(played.states) - 1, -1, -1, dtype=np.float32)[:, None]
-    found = nearness * outcome + (1 - nearness) * np.array([1, 0, 0], np.float32)
+    found = nearness * played.outcome + (1 - nearness) * np.array([1, 0, 0], np.float32)
     found = with_searches(found, played.search, config)
     is_second = played.states["to_move"] == 1
     found[is_second] = found[is_second][:, [0, 2, 1]]

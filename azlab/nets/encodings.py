@@ -6,6 +6,7 @@ others are named by `encoding` in a config's [net], or given to a learner:
 - `planes` [B, C, H, W]: the game's own planes (`game.encode`), and `planes_last` [B, H, W, C] the same for Keras;
 - `single` [B, 1, H, W]: own 1, other 2, empty 3; 0 is left to the padding (S5);
 - `signed` [B, H, W]: own 1, other -1, empty 0; a net may have outputs for the four steps from each cell alone (S4);
+- `signed_cells`: the same; a net may have an output for each cell alone, for moves that put a stone there (S4);
 - `go` [B, H, W, 4]: own, other, empty, ones; a net may have no output for the pass (S2);
 - `lines` [B, H, W]: the matrix of drawn lines; a net may have an output for each of its cells (S3);
 - `lines_and_score` [B, H, W]: the same with the lead of the player to move, as a share of all boxes, in the pad of its first row.
@@ -124,6 +125,19 @@ def _only_steps(game: Game) -> tuple[np.ndarray, int]:
     return _first(game, 4 * game.planes_shape[1] * game.planes_shape[2])
 
 
+def _only_placements(game: Game) -> tuple[np.ndarray, int]:
+    """S4: an output for each cell; none for actions that, played first, do not put one stone on a cell."""
+    cells = game.planes_shape[1] * game.planes_shape[2]
+    found = np.full(game.num_actions, -1)
+    actions = np.flatnonzero(game.legal_mask(game.new_states(1))[0])
+    states = game.new_states(len(actions))
+    game.kernels.play(states, actions)
+    stones = game.encode(states)[:, :2].sum(axis=1).reshape(len(actions), cells) != 0
+    is_placement = stones.sum(axis=1) == 1
+    found[actions[is_placement]] = stones[is_placement].argmax(axis=1)
+    return found, cells
+
+
 def _first(game: Game, count: int) -> tuple[np.ndarray, int]:
     actions = np.arange(game.num_actions)
     return np.where(actions < count, actions, -1), count
@@ -149,6 +163,7 @@ ENCODINGS = {
         PLANES_LAST,
         Encoding("single", lambda planes: (3 - 2 * planes[:, 0] - planes[:, 1])[:, None], None, _stones),
         Encoding("signed", lambda planes: planes[:, 0] - planes[:, 1], _only_steps, _stones),
+        Encoding("signed_cells", lambda planes: planes[:, 0] - planes[:, 1], _only_placements, _stones),
         Encoding("go", _go_planes, _only_cells, _stones),
         Encoding("lines", lambda planes: np.ascontiguousarray(planes[:, 0]), _a_cell_each, _lines),
         Encoding("lines_and_score", _with_lead, _a_cell_each, _lines_and_lead),

@@ -139,16 +139,23 @@ def _s1_start(keras: ModuleType) -> dict[str, Any]:
     }
 
 
-def seega_net(size: int = 5, filters: int = 512, dense: Sequence[int] = (1024, 512), dropout: float = 0.3) -> Any:
+SEEGA_OUTPUTS = {"steps": (4, "signed"), "cells": (1, "signed_cells")}  # how many for a cell, and the encoding that knows them
+
+
+def seega_net(
+    size: int = 5, filters: int = 512, dense: Sequence[int] = (1024, 512), dropout: float = 0.3, outputs: str = "steps"
+) -> Any:
     """S4's moving net: the board (own 1, other -1) in, size*size*4 step chances and a value out.
 
     Two convolutions that keep the size, two that shrink it; no biases but in the outputs, a batch norm after every other
-    layer. That gives the source's 8,197,221 parameters on 5x5.
+    layer. That gives the source's 8,197,221 parameters on 5x5. With outputs="cells" there is a chance for each cell, as in S4's
+    positioning net; what its layers were the text does not tell.
     """
     whole_number("size", size, 5, 19)
     whole_number("filters", filters, 1, MOST_NEURONS)
     _check_layers("dense", dense)
     _check_dropout(dropout)
+    one_of("outputs", outputs, tuple(SEEGA_OUTPUTS))
     keras = load_keras()
     board = keras.Input((size, size), name="board")
     x = keras.layers.Reshape((size, size, 1), name="channel")(board)
@@ -162,14 +169,16 @@ def seega_net(size: int = 5, filters: int = 512, dense: Sequence[int] = (1024, 5
         x = keras.layers.BatchNormalization(name=f"norm{number}")(x)
         x = keras.layers.ReLU(name=f"relu{number}")(x)
         x = keras.layers.Dropout(dropout, name=f"drop{number}")(x)
-    policy = keras.layers.Dense(4 * size * size, activation="softmax", name="policy")(x)
+    policy = keras.layers.Dense(SEEGA_OUTPUTS[outputs][0] * size * size, activation="softmax", name="policy")(x)
     value = keras.layers.Dense(1, activation="tanh", name="value")(x)
     return keras.Model(board, {"policy": policy, "value": value}, name="seega")
 
 
-def seega_for(game: Game, filters: int = 512, dense: Sequence[int] = (1024, 512), dropout: float = 0.3) -> tuple[Any, str]:
+def seega_for(
+    game: Game, filters: int = 512, dense: Sequence[int] = (1024, 512), dropout: float = 0.3, outputs: str = "steps"
+) -> tuple[Any, str]:
     """The kind of net that configs call "seega", for the board of `game`, and its encoding."""
-    return seega_net(game.planes_shape[1], filters, dense, dropout), "signed"
+    return seega_net(game.planes_shape[1], filters, dense, dropout, outputs), SEEGA_OUTPUTS[outputs][1]
 
 
 @functools.cache

@@ -30,15 +30,19 @@ class Search:
     # carry proven wins and losses up the tree
     margin: bool = False
     # a finished game counts by the lead in points (as a share of all points), not as won or lost; the evaluator must do so too
+    horizon: bool = False
+    # in a game of two phases, look no farther than the end of the first: a position there is worth what the evaluator says of it
 
     def __post_init__(self) -> None:
         whole_number("gumbel", self.gumbel, 0, 10**6)
-        for name in ("fpu_relative", "solve", "margin"):
+        for name in ("fpu_relative", "solve", "margin", "horizon"):
             one_of(name, getattr(self, name), (True, False))
         _numbers(self, ("fpu", "draw_value"), low=None)
         _numbers(self, ("cpuct", "cpuct_base"))
         if self.margin and (self.solve or self.draw_value):
             raise AzlabError("A search for the margin knows neither proven wins nor draws: leave out `solve` and `draw_value`.")
+        if self.margin and self.horizon:
+            raise AzlabError("What a margin will be is not known at a horizon: use `margin` or `horizon`, not both.")
 
 
 @dataclass(frozen=True)

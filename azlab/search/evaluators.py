@@ -172,6 +172,41 @@ class RestEvaluator:
         return np.take_along_axis(priors, turns, axis=1), values, (np.abs(values) < self._half_point).astype(np.float32)
 
 
+class PhaseEvaluator:
+    """For games of two phases: asks `before` about positions of the first and `beyond` about those of the second.
+
+    A search with `horizon` asks `beyond` only what positions at the horizon are worth. `refresh` is for `before`, which learns.
+    """
+
+    def __init__(self, game: Game, before: Any, beyond: Any) -> None:
+        game.at_horizon(game.new_states(1))  # a sentence where there are not two phases
+        self.game, self.before, self.beyond = game, before, beyond
+
+    def cached(self, capacity: int) -> "PhaseEvaluator":
+        """The same, each of the two remembering so many positions."""
+        return PhaseEvaluator(self.game, cached(self.before, capacity), cached(self.beyond, capacity))
+
+    @property
+    def misses(self) -> int:
+        """Positions that memories around the evaluators did not know."""
+        return self.before.misses + self.beyond.misses
+
+    def refresh(self) -> None:
+        """Take over the present weights of the net that learns."""
+        refresh(self.before)
+
+    def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
+        is_beyond = self.game.at_horizon(states)
+        if not is_beyond.any() or is_beyond.all():  # mostly: a batch of games keeps in step
+            return (self.beyond if len(states) and is_beyond[0] else self.before).evaluate(states, legal)
+        found = np.empty(legal.shape, np.float32), np.empty(len(states), np.float32), np.empty(len(states), np.float32)
+        for evaluator, rows in ((self.before, ~is_beyond), (self.beyond, is_beyond)):
+            parts = checked(evaluator.evaluate(states[rows], legal[rows]), int(rows.sum()), legal.shape[1])
+            for whole, part in zip(found, parts, strict=True):
+                whole[rows] = part
+        return found
+
+
 def cached(evaluator: Any, capacity: int) -> Any:
     """The evaluator with a memory of so many positions."""
     return evaluator.cached(capacity) if isinstance(evaluator, Remembering) else CachedEvaluator(evaluator, capacity)

@@ -89,6 +89,8 @@ class Searcher:
             raise AzlabError(f"An evaluator has a method evaluate(states, legal); {evaluator!r} has none.")
         if search.margin and game.kernels.lead is None:
             raise AzlabError(f"{game.name} counts no points, so there is no margin to play for.")
+        if search.horizon and game.kernels.horizon is None:
+            raise AzlabError(f"{game.name} has one phase, so there is no horizon to stop at: leave out `horizon`.")
         if search.gumbel and (leaves > 1 or reuse_tree):
             raise AzlabError("Gumbel search takes one leaf at a time and starts each move afresh: no `leaves`, no `reuse_tree`.")
         self.game, self.games, self.evaluator = game, games, evaluator
@@ -128,6 +130,8 @@ class Searcher:
         games = np.arange(self.games) if games is None else np.ascontiguousarray(games, np.int64)
         if states["over"].any():
             raise AzlabError("A position to search is over; there is no move to look for.")
+        if self.search.horizon and self.game.at_horizon(states).any():
+            raise AzlabError("A position to search lies beyond the horizon, where others move: leave out `horizon` there.")
         states = np.ascontiguousarray(states)
         trees.set_roots(self.tree, games, states.view(np.uint8).reshape(len(states), -1), self._offsets)
         self._evaluate(states, games, np.zeros(len(games), np.int64), np.arange(len(games)), leaves=1)
@@ -210,7 +214,7 @@ class Searcher:
             self._run_to(budgets, active)
 
     def _run_to(self, budgets: np.ndarray, active: np.ndarray) -> None:
-        if isinstance(self.evaluator, Native) and len(active):
+        if isinstance(self.evaluator, Native) and len(active) and not self.search.horizon:
             self._run_natively(budgets, active, self.evaluator)
             return
         tree, params, leaves = self.tree, self.params, self.leaves
@@ -277,8 +281,16 @@ class Searcher:
         priors, values, draws = checked(parts, len(rows), self.game.num_actions)
         if not self.kernels.expand(self.tree, leaves, rows, games, nodes, legal, priors, values, draws):
             raise AzlabError(NOT_FINITE)
+        if self.search.horizon:
+            self._close(games[rows], nodes[rows], self.game.at_horizon(asked))
         self.seconds["evaluator"] += end - middle
         self.seconds["search"] += middle - begin + time.perf_counter() - end
+
+    def _close(self, games: np.ndarray, nodes: np.ndarray, is_beyond: np.ndarray) -> None:
+        """Make ends of the nodes that lie at the horizon: what the evaluator said of them stays."""
+        games, nodes = games[is_beyond], nodes[is_beyond]
+        self.tree.over[games, nodes] = True
+        self.tree.children[games, nodes] = trees.ILLEGAL
 
     def _run_while_gaining(self, budgets: np.ndarray, active: np.ndarray) -> None:
         """KL-gain stopping (Leela Chess Zero): a tree grows step by step while the last step still changed its visits.

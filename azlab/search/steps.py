@@ -246,7 +246,7 @@ def _own_values(tree: Tree, is_stored: bool) -> tuple[np.ndarray, np.ndarray]:
         values[ends] = decided[ends]
     is_draw = np.where(ends, values == 0, tree.proven[0] == 0)
     draws = rest(tree.draw_sum[0], is_draw.astype(np.float64)).astype(np.float32).astype(np.float64)
-    draws[ends] = is_draw[ends]
+    draws[ends] = tree.draw_sum[0][ends] / visits[ends]  # every visit brought the same
     return values, draws
 
 

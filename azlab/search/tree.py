@@ -38,7 +38,7 @@ class Tree(NamedTuple):
     parent: np.ndarray  # int32 [G, N]: -1 at the root
     action: np.ndarray  # int32 [G, N]: the action that led here
     to_move: np.ndarray  # int8 [G, N]
-    over: np.ndarray  # bool [G, N]
+    over: np.ndarray  # bool [G, N]: no move leads on, since the game is over or a horizon is reached (`Search.horizon`)
     proven: np.ndarray  # int8 [G, N]: exact result for seat 0, or UNPROVEN
     visits: np.ndarray  # int32 [G, N]: simulations that came through, the node's own evaluation included
     value_sum: np.ndarray  # float64 [G, N]: sum of the values for seat 0
@@ -256,8 +256,13 @@ def select(tree, params, active, budget, leaves, noise, schedule, done, leaf_gam
                 break
             node = 0
             while True:
-                if tree.over[g, node] or (params.solve and node > 0 and tree.proven[g, node] != UNPROVEN):
-                    value = np.float64(tree.own_value[g, node] if params.margin else tree.proven[g, node])
+                if tree.over[g, node]:  # the same as its first visit brought
+                    value = np.float64(tree.own_value[g, node])
+                    backup(tree, g, node, value, tree.draw_sum[g, node] / tree.visits[g, node], True)
+                    done[g] += 1
+                    break
+                if params.solve and node > 0 and tree.proven[g, node] != UNPROVEN:
+                    value = np.float64(tree.proven[g, node])
                     backup(tree, g, node, value, 1.0 if value == 0 else 0.0, True)
                     done[g] += 1
                     break
