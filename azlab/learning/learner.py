@@ -25,6 +25,7 @@ from azlab.learning.window import Examples
 from azlab.nets.encodings import Encoding, find_encoding, own_encoding
 from azlab.nets.outputs import RESULTS, Form
 from azlab.nets.threads import threads as wanted_threads
+from azlab.search.evaluators import PhaseEvaluator
 
 KIND = "azlab optimiser 2"  # the mark of an optimiser's file; the first files had none, and no checksum
 
@@ -157,6 +158,7 @@ class TorchLearner:
         import torch
 
         from azlab.nets.evaluators import find_device, torch_form
+        from azlab.nets.phases import PhaseNet
         from azlab.nets.residual import ResidualNet
 
         if not isinstance(net, torch.nn.Module) or not list(net.parameters()):
@@ -166,7 +168,8 @@ class TorchLearner:
         self.form = torch_form(net, game, self.encoding)
         self.has_value = self.form.results > 0
         self._outputs = self.encoding.outputs(game, self.form.policies)
-        self._is_residual = isinstance(net, ResidualNet)
+        self._is_phased = isinstance(net, PhaseNet)
+        self._is_residual = self._is_phased or isinstance(net, ResidualNet)
         # channels last is quicker for convolutions, but a net of anyone's may rely on the usual order (`x.view`)
         self._layout = torch.channels_last if self._is_residual else torch.contiguous_format
         self.net = net.to(self.device, memory_format=self._layout)
@@ -199,7 +202,8 @@ class TorchLearner:
         if self._is_rounded:
             torch.set_num_threads(wanted_threads())  # an evaluator may have taken fewer
         with self._random_numbers(rng), torch.autocast("cpu", torch.bfloat16, enabled=self._is_rounded):
-            heads = self.form.heads(self.net(inputs.contiguous(memory_format=self._layout)))
+            phase = (torch.from_numpy(self.game.at_horizon(examples.states)).to(self.device),) if self._is_phased else ()
+            heads = self.form.heads(self.net(inputs.contiguous(memory_format=self._layout), *phase))
         if self._is_rounded:  # losses are sums of small numbers
             heads = {name: head.float() for name, head in heads.items()}
         losses = {"policy_loss": cross_entropy(heads["policy"], policies)}
@@ -235,9 +239,15 @@ class TorchLearner:
 
     def evaluator(self, threads: int | None = None) -> Any:
         """See `Learner`."""
-        from azlab.nets.evaluators import TorchEvaluator
+        return self._evaluator_of(self.net, threads)
 
-        return TorchEvaluator(self.net, self.game, self.device, self._way, threads, self.encoding)
+    def _evaluator_of(self, net: Any, threads: int | None) -> Any:
+        from azlab.nets.evaluators import TorchEvaluator
+        from azlab.nets.phases import PhaseNet
+
+        if isinstance(net, PhaseNet):
+            return PhaseEvaluator(self.game, *(self._evaluator_of(part, threads) for part in (net.before, net.beyond)))
+        return TorchEvaluator(net, self.game, self.device, self._way, threads, self.encoding)
 
     @property
     def _way(self) -> str:
@@ -245,12 +255,11 @@ class TorchLearner:
 
     def version(self, weights: Path, threads: int | None = None) -> Any:
         """See `Learner`."""
-        from azlab.nets.evaluators import TorchEvaluator
         from azlab.nets.weights import fill_torch
 
         net = copy.deepcopy(self.net)
         fill_torch(net, weights)
-        return TorchEvaluator(net, self.game, self.device, self._way, threads, self.encoding)
+        return self._evaluator_of(net, threads)
 
     def weights(self) -> list[np.ndarray]:
         """See `Learner`."""

@@ -21,6 +21,7 @@ from azlab.nets.keras_nets import choose_backend, load_keras
 
 KINDS = {
     "residual": ("azlab.nets.residual", "residual_net"),
+    "phases": ("azlab.nets.phases", "phase_net"),
     "dots_and_boxes": ("azlab.nets.keras_nets", "dots_and_boxes_for"),
     "seega": ("azlab.nets.keras_nets", "seega_for"),
 }

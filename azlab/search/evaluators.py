@@ -175,7 +175,7 @@ class RestEvaluator:
 class PhaseEvaluator:
     """For games of two phases: asks `before` about positions of the first and `beyond` about those of the second.
 
-    A search with `horizon` asks `beyond` only what positions at the horizon are worth. `refresh` is for `before`, which learns.
+    A search with `horizon` asks `beyond` only what positions at the horizon are worth.
     """
 
     def __init__(self, game: Game, before: Any, beyond: Any) -> None:
@@ -192,8 +192,9 @@ class PhaseEvaluator:
         return self.before.misses + self.beyond.misses
 
     def refresh(self) -> None:
-        """Take over the present weights of the net that learns."""
+        """Take over the present weights of nets that learn."""
         refresh(self.before)
+        refresh(self.beyond)
 
     def evaluate(self, states: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, ...]:
         is_beyond = self.game.at_horizon(states)
