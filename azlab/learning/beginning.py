@@ -30,7 +30,8 @@ class BeginConfig:
     """What the first iteration finds."""
 
     weights: str = ""
-    # the folder of a run (its last network), a file of its nets/, or a player's file; the network must have the same shape
+    # the folder of a run (its last network), a file of its nets/, or a player's file: of the same game, perhaps with other rules
+    # or komi, and a network of the same shape
     games: str = ""
     # the folder of a run of the same game: the first iteration learns from its latest games, as many as fit into the window, and
     # plays none
@@ -41,13 +42,13 @@ class BeginConfig:
 
 def take_beginning(learner: Learner, config: "AlphaZeroConfig") -> None:
     """Give `learner` the weights that the config begins with, and see that the games are there."""
-    if config.begin.games and _run_of_same_game(Path(config.begin.games), config).is_retired:
+    if config.begin.games and _finished_run(Path(config.begin.games), config).is_retired:
         raise AzlabError(f"The games of the run in {config.begin.games} were deleted to save room: begin with another's.")
     if not config.begin.weights:
         return
     path = Path(config.begin.weights)
     if path.is_dir():
-        run = _run_of_same_game(path, config)
+        run = _finished_run(path, config, any_rules=True)
         learner.load(run.net_file(run.iteration(), learner.suffix))
     elif not path.is_file():
         raise AzlabError(f"There is neither a run nor a file of weights {path}: see begin.weights.")
@@ -63,7 +64,7 @@ def _take_file(learner: Learner, path: Path, config: "AlphaZeroConfig") -> None:
         learner.load(path)
         return
     player, its_config = load_player(path)
-    _check_game(path, its_config, config)
+    _check_game(path, its_config, config, any_rules=True)
     weights = player.weights()
     if [array.shape for array in weights] != [array.shape for array in learner.weights()]:
         raise AzlabError(f"{path} holds a network of another shape than this training's: set [net] as in the player's training.")
@@ -86,7 +87,7 @@ def first_examples(whole: "AlphaZeroConfig", parts: Parts) -> FirstExamples | No
 
 def _latest_games(game: Game, config: "AlphaZeroConfig", most: int, progress: Callable[..., None]) -> Examples:
     """The `most` latest examples of the run that begin.games names, oldest first."""
-    run = _run_of_same_game(Path(config.begin.games), config)
+    run = _finished_run(Path(config.begin.games), config)
     parts: list[Examples] = []
     for iteration in range(run.iteration(), 0, -1):
         parts.insert(0, run.load_games(iteration, game))
@@ -97,20 +98,20 @@ def _latest_games(game: Game, config: "AlphaZeroConfig", most: int, progress: Ca
     return joined(game, parts).take(slice(-most, None))
 
 
-def _run_of_same_game(path: Path, config: "AlphaZeroConfig") -> Any:
-    """The folder of a run, which has finished an iteration; a sentence otherwise."""
+def _finished_run(path: Path, config: "AlphaZeroConfig", any_rules: bool = False) -> Any:
+    """The folder of a run of the same game that has finished an iteration; a sentence otherwise."""
     from azlab.learning.run_folder import RunFolder
 
     run = RunFolder(path)
-    _check_game(path, run.config(), config)
+    _check_game(path, run.config(), config, any_rules)
     if run.iteration() == 0:
         raise AzlabError(f"The run in {path} has not finished its first iteration: there is nothing to begin with.")
     return run
 
 
-def _check_game(path: Path, theirs: "AlphaZeroConfig", ours: "AlphaZeroConfig") -> None:
-    """By name and options, for which no code has to be loaded."""
-    if (theirs.game, theirs.options) != (ours.game, ours.options):
+def _check_game(path: Path, theirs: "AlphaZeroConfig", ours: "AlphaZeroConfig", any_rules: bool = False) -> None:
+    """By name, and by options unless `any_rules` will do; no code has to be loaded for it."""
+    if theirs.game != ours.game or (theirs.options != ours.options and not any_rules):
         raise AzlabError(f"{path} was trained for {_told(theirs)}, not for {_told(ours)}: begin with something else.")
 
 

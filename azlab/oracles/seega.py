@@ -27,7 +27,7 @@ QUICK = 6  # stones of the tables that are made without being asked for: 1.3 mil
 class SeegaOracle(Oracle):
     """Perfect Seega. Values are the result for seat 0: 1, 0 or -1.
 
-    stones: up to how many stones the tables must know; None takes what is there, or makes what is quickly made
+    stones: up to how many stones it judges, if the tables know so many; None takes what is there, or makes what is quickly made
     endless: judge as if there were no limit on quiet moves, and endless play were a draw
     folder: where the tables are; None is the usual place
     progress: is told (done, in all) while tables are made
@@ -53,7 +53,7 @@ class SeegaOracle(Oracle):
             knows = f"know up to {made} stones, not {wanted}" if made > 3 else "are not made yet"
             command = self.tables.rules.command(wanted)
             raise AzlabError(f"The tables of Seega for these rules {knows}: make them with `{command}`.")
-        self.stones = max(made, wanted)
+        self.stones = wanted if stones is not None else max(made, wanted)
         self._is_made = made >= self.stones  # what is missing is made when it is first needed
         self.covers_start = self.stones == most and game.size == 3
 

@@ -68,5 +68,6 @@ def examined(record: Recorder, game: Game, player: str, small: AlphaZeroConfig) 
     if player == "az":
         return Examined(game, player_for(game), record.folder, record.seed)
     file = record.folder / "untrained.safetensors"
-    save_player(new_learner(small.rules(), small.net, small.loss, 0), small, file)
+    if not file.is_file():
+        save_player(new_learner(small.rules(), small.net, small.loss, 0), small, file)
     return Examined(game, file, record.folder, record.seed)

@@ -1,12 +1,26 @@
 """A sweep as part of an experiment: it keeps its files in the experiment's folder, and a unit that fails ends the experiment."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from azlab.errors import AzlabError
+from azlab.learning.config import AlphaZeroConfig, preset
 from azlab.learning.sweep import Sweep
 from azlab.learning.sweep_table import Table
 from azlab.repro.record import Recorder
+
+
+def preset_with(name: str, settings: Sequence[str]) -> AlphaZeroConfig:
+    """A preset with other settings, each a line as in a config, "iterations = 2" or "budget.simulations = 100"."""
+    changes = {}
+    for line in settings:
+        key, _, value = line.partition("=")
+        try:
+            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            raise AzlabError(f"A setting is written as in a config, such as 'iterations = 2', not {line!r}.") from None
+    return preset(name).changed(changes)
 
 
 def swept(record: Recorder, name: str, arms: Mapping[str, Any], seeds: Sequence[int], **options: Any) -> Table:

@@ -6,6 +6,8 @@ moves it makes at the end of its own games are judged by the tables of perfect p
 
 from typing import Any
 
+import numpy as np
+
 import azlab
 from azlab.arena import match
 from azlab.arena.judging import judge, mean_interval
@@ -55,6 +57,9 @@ def _endgames(record: Recorder, az: Examined, simulations: int, games: int, exac
         return match(az.agent(simulations), az.agent(simulations), games, az.game, None, az.seed, report)
 
     played = az.played(record, f"itself, {simulations} simulations, {games} games", play)
+    met = np.concatenate([position.state for one in played.records for position in one.positions if not position.over])
+    if not exact.knows(met).any():
+        return {"stones": exact.stones, "moves": 0}
     judged = judge(played.records, exact)
     low, high = mean_interval(judged.is_best, judged.game)
     return {

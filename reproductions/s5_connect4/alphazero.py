@@ -5,20 +5,19 @@ What is compared, by which endpoints, was fixed before the runs: no arm is dropp
 """
 
 import math
-import tomllib
 from typing import Any
 
 import numpy as np
 
 from azlab.learning.alphazero import trained_learner
-from azlab.learning.config import AlphaZeroConfig, preset
+from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import graded, sample, search_accuracy
 from azlab.learning.intervals import Interval, interval
 from azlab.learning.run_folder import RunFolder
 from azlab.learning.sweep_table import Table
 from azlab.machine import cores
 from azlab.repro.record import Recorder
-from azlab.repro.sweeps import of_metric, swept
+from azlab.repro.sweeps import of_metric, preset_with, swept
 from azlab_reproductions.s5_connect4 import arms
 from azlab_reproductions.s5_connect4.endpoints import LEVEL, Endpoints, differences, effects, endpoints
 from azlab_reproductions.s5_connect4.hours import best_on_easy, compare_with_hours, hours_of
@@ -29,14 +28,9 @@ ARITHMETIC = 582e6 * 65.4e6  # multiplications that the source's baseline had sp
 
 def base_config(name: str, settings: list) -> AlphaZeroConfig:
     """A preset with other settings, written as in a config: "iterations = 2"."""
-    config = preset(name).changed({key: value for line in settings for key, value in _setting(line)})
+    config = preset_with(name, settings)
     graded(config.rules(), config.evaluation.positions)  # if the positions are not there, say so before anything runs
     return config
-
-
-def _setting(line: str) -> list[tuple[str, Any]]:
-    name, _, value = line.partition("=")
-    return [(name.strip(), tomllib.loads(f"value = {value}")["value"])]
 
 
 def pilot(record: Recorder, *, preset: str, settings: list, simulations: list, value_weights: list, seeds: int) -> None:
