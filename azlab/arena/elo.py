@@ -23,13 +23,13 @@ def expected_score(rating: float, opponent: float, scale: float = 400) -> float:
 
 
 def added_rating(result: Tally, scale: float = 400) -> float:
-    """How far above its opponent the likeliest rating of a player lies after one match; who wins or loses all counts as having
-    missed that by half a game. Where every new player meets one that is rated already, sums of these are the likeliest ratings
-    of all.
+    """How far a player's rating lies above its opponent's by Elo's formula for the score of one match, which counts as half a
+    game short of all or nothing. If each new player meets one that is rated already, and no game is drawn, sums of these are
+    the likeliest ratings of all.
     """
     if not result.games:
         raise AzlabError("A rating needs at least one game.")
-    points = min(max(result.points, 0.5), result.games - 0.5) if result.games > 1 else 0.5
+    points = min(max(result.points, 0.5), result.games - 0.5)
     return scale * math.log10(points / (result.games - points))
 
 

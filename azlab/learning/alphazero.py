@@ -347,7 +347,7 @@ class AlphaZero:
             self._refresh()
         row = {"accepted": bool(accepted), "gate_score": score, "gate_against": best}
         if isinstance(found, Tally):
-            row["gate_result"] = list(found)
+            row |= {"gate_wins": found.wins, "gate_draws": found.draws, "gate_losses": found.losses}
             known = {old["iteration"]: old["gate_elo"] for old in self.metrics if "gate_elo" in old}
             row["gate_elo"] = known.get(best, 0.0) + added_rating(found)
         return row

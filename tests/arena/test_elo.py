@@ -8,8 +8,9 @@ import pytest
 
 import azlab
 from azlab.arena.agents import RandomAgent
-from azlab.arena.elo import Elo, Estimate, expected_score, fit
-from azlab.arena.match import match, round_robin
+from azlab.arena.elo import Elo, Estimate, added_rating, expected_score, fit
+from azlab.arena.match import Tally, match, round_robin
+from azlab.errors import AzlabError
 
 
 def simulate(ratings, advantage, draw_rate, games, rng):
@@ -250,3 +251,19 @@ def test_requests_that_make_no_sense():
         Elo().update("a", "b", 2)
     with pytest.raises(azlab.AzlabError, match="against itself"):
         Elo().update("a", "a", 1)
+
+
+def test_what_one_match_adds_to_a_rating():
+    """Where each new player met one that was rated before, sums over matches are the likeliest ratings: `fit` finds the same."""
+    matches = [("a", "start", Tally(6, 0, 4)), ("b", "a", Tally(7, 0, 3)), ("c", "a", Tally(2, 0, 8)), ("d", "b", Tally(9, 0, 1))]
+    ratings, games = {"start": 0.0}, []
+    for new, old, result in matches:
+        ratings[new] = ratings[old] + added_rating(result)
+        games += [(new, old, 1.0)] * result.wins + [(new, old, 0.0)] * result.losses
+    fitted = fit(games, anchor=("start", 0.0), first_advantage=False, prior=1e6)
+    for name, rating in ratings.items():
+        assert rating == pytest.approx(fitted[name].value, abs=0.01)
+    assert added_rating(Tally(5, 0, 0)) == added_rating(Tally(4, 1, 0)) == -added_rating(Tally(0, 0, 5))
+    assert added_rating(Tally(1, 2, 1)) == 0
+    with pytest.raises(AzlabError, match="at least one game"):
+        added_rating(Tally(0, 0, 0))

@@ -5,7 +5,7 @@ import pytest
 
 import azlab
 from azlab.errors import AzlabError
-from azlab.nets.encodings import ENCODINGS, encode, input_shape
+from azlab.nets.encodings import ENCODINGS, encode, input_shape, outputs_of_actions
 
 PADS = [3, 11, 19, 27]  # S3, figure 4.1: the places of the 28 numbers that are no line
 
@@ -48,3 +48,14 @@ def test_other_boards_and_other_games(game):
         AzlabError, match="'lines_and_score' is for games in which every move marks a cell of its own, .*, unlike go"
     ):
         encode(azlab.game("go"), azlab.game("go").new_states(1), "lines_and_score")
+
+
+def test_a_net_may_have_an_output_for_each_cell_on_which_a_stone_is_put():
+    seega = azlab.game("seega")
+    found = outputs_of_actions(seega, 25, "signed_cells")
+    assert (found >= 0).sum() == 24  # all cells but the centre, on which none is put
+    for action in np.flatnonzero(found >= 0):
+        assert seega.move_name(action) == "ABCDE"[found[action] // 5] + str(found[action] % 5 + 1)
+    assert outputs_of_actions(azlab.game("go", size=5), 25, "signed_cells").tolist() == [*range(25), -1]  # the pass has none
+    with pytest.raises(AzlabError, match="gives 24 policy outputs"):
+        outputs_of_actions(seega, 24, "signed_cells")

@@ -21,6 +21,7 @@ from azlab.nets.weights import load_keras_weights, save_keras
     ("build", "parameters"),
     [
         (lambda: keras_nets.seega_net(), 8_197_221),
+        (lambda: keras_nets.seega_net(outputs="cells"), 8_197_221 - 75 * 513),  # 75 outputs fewer, from 512 and a bias
         (lambda: keras_nets.dots_and_boxes_net(), 2_682_909),
         (lambda: keras_nets.dots_and_boxes_net((1024, 256, 128)), 334_365),
         (lambda: keras_nets.value_net(), 3 * 3 * 3 * 30 + 30 + 9 * 30 * 50 + 50 + 450 * 100 + 100 + 303),
@@ -62,6 +63,7 @@ CASES = [
     ("dots_and_boxes", {"rows": 3, "cols": 3}, "lines", lambda: keras_nets.dots_and_boxes_net((32, 16))),
     ("go", {"size": 5}, "go", lambda: keras_nets.go_net(3, 5, 8)),
     ("seega", {}, "signed", lambda: keras_nets.seega_net(5, 8, (16, 8))),
+    ("seega", {}, "signed_cells", lambda: keras_nets.seega_net(5, 8, (16, 8), outputs="cells")),
 ]
 
 
