@@ -1,0 +1,1 @@
+"""Seega: what the source claimed, and its settings."""
