@@ -17,7 +17,7 @@ from azlab_reproductions.s4_seega.matches import kept_match
 
 STONES = 24  # of a full board: where the moving phase begins
 LATE = 7  # from this iteration on the source's agent won its gates
-# The board of figure 5.2, whose drawing is lost: all captures that the text tells of happen; cells of which it says nothing are White's.
+# The board of figure 5.2, whose drawing is lost. All captures that the text tells of happen; where it tells nothing stands White.
 TEST_BOARD = """
     OXO.O
     XOXXO
