@@ -320,8 +320,8 @@ class AlphaZero:
 
     @property
     def _is_judged(self) -> bool:
-        """Whether the gate's games end at the horizon."""
-        return self.judge is not None and self.config.gate.beyond == "judged"
+        """Whether the gate's games end at the horizon; a gate that was handed in has players of whole games."""
+        return self.judge is not None and self.config.gate.beyond == "judged" and self.parts.gate is both_seats
 
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
@@ -354,8 +354,7 @@ class AlphaZero:
 
     def _gate_match(self, new: Any, old: Any, seed: int) -> Tally | float:
         config, report = self.config.gate, functools.partial(self.progress, "gate")
-        if self._is_judged and self.parts.gate is both_seats:
-            assert self.judge is not None
+        if self.judge is not None and self._is_judged:
             return judged_match(new, old, self.game, config, self.judge.learner.evaluator(threads()), seed, report)
         return self.parts.gate(new, old, self.game, config, seed, report)
 

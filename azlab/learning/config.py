@@ -183,6 +183,10 @@ class AlphaZeroConfig:
                 "A training that ends at a horizon needs a network that judges positions there, and only such a one does: set "
                 "search.horizon, test_search.horizon and begin.judge together, or none of them."
             )
+        if self.search.horizon and self.evaluation.positions:
+            raise AzlabError(
+                "Graded positions may lie beyond the horizon, where this training knows no moves: leave out `positions`."
+            )
         whole_number("iterations", self.iterations, 1, 10**6)
         whole_number("seed", self.seed, 0, 2**31)
         finite_number("hours", self.hours, 0)

@@ -72,6 +72,10 @@ def _named(path: Path) -> Judge:
 
     if path.is_file():
         return Judge(*load_player(path))
+    if not path.is_dir():
+        raise AzlabError(
+            f"There is neither a run nor a player's file {path} that could judge: train it first, or set begin.judge."
+        )
     run = RunFolder(path)
     config = run.config()
     if run.iteration() == 0:

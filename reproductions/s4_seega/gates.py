@@ -9,6 +9,10 @@ from azlab.arena.elo import Elo
 from azlab.repro.record import Recorder
 
 GAMES = 70  # of a gate in the source; wins of other gates are brought to this number
+KEPT = (
+    "gate_against", "accepted", "gate_wins", "gate_draws", "gate_losses", "gate_elo", "examples", "games", "game_length",
+    "first_wins", "loss", "policy_loss", "value_loss", "diversity", "cpu_seconds",
+)  # of every iteration, for the figures  # fmt: skip
 START, K = 500, 16  # of the source's Elo ratings (section 4.3)
 
 
@@ -22,9 +26,7 @@ def record_gates(record: Recorder, name: str, rows: list[dict[str, Any]]) -> lis
         record.curve(f"s4.{name}.new_wins", iterations, wins)
         record.curve(f"s4.{name}.elo", iterations, [START + row["gate_elo"] for row in rows])
         record.curve(f"s4.{name}.elo", iterations, ratings(rows), label=f"K {K}, all from {START}")
-    kept = ("gate_against", "accepted", "gate_wins", "gate_draws", "gate_losses", "gate_elo", "examples", "games", "game_length")
-    kept += ("first_wins", "loss", "policy_loss", "value_loss", "diversity", "cpu_seconds")
-    record.data("iterations", {what: [row[what] for row in rows] for what in kept})
+    record.data("iterations", {what: [row[what] for row in rows] for what in KEPT})
     return wins
 
 

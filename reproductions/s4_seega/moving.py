@@ -70,7 +70,8 @@ def moving(
     positions: samples of an iteration; games: played at once
     quiet_limit: so many moves without a capture end a game
     filters, dense: of the network; the source's are 512 and [1024, 512]
-    versions, opponents, match_games: each of these versions meets each of these players in so many games
+    versions, opponents, match_games: each of these versions (the last for what there is not) meets each of these players in so
+        many games; a version is the best network after so many iterations
     timed_moves: moves of which the time is taken, one by one
     """
     sizes = (iterations, positions, games, quiet_limit, filters, dense, simulations, epochs, batch, gate_games)
@@ -82,9 +83,10 @@ def moving(
     record("s4.moving.late_wins", np.mean(late), note=f"mean of {len(late)} iterations at this scale")
     record("s4.moving.samples", sum(row["examples"] for row in rows), note=f"{len(rows)} iterations at this scale")
     record.data("parameters", sum(array.size for array in run.learner.weights()))
-    _on_the_board(record, run, versions)
+    there = list(dict.fromkeys(min(version, run.iteration) for version in versions))
+    _on_the_board(record, run, there)
     _time(record, run, timed_moves)
-    _matches(record, run, versions, opponents, match_games)
+    _matches(record, run, there, opponents, match_games)
 
 
 def _agent(run: AlphaZero, version: int, seed: int) -> TrainedAgent:
@@ -130,7 +132,7 @@ def _matches(record: Recorder, run: AlphaZero, versions: list, opponents: list, 
 
     rows = []
     for opponent in opponents:
-        for version in dict.fromkeys(min(version, run.iteration) for version in versions):
+        for version in versions:
 
             def players(seed: int, version: int = version, opponent: str = opponent) -> tuple[Any, Any]:
                 return _agent(run, version, seed), azlab.agent(opponent, seed + 1)

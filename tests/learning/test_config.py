@@ -27,13 +27,13 @@ OTHER = AlphaZeroConfig(
     game="dots_and_boxes",
     options={"rows": 2, "cols": 3, "name": 'a "quoted"\n\\ text'},
     net={"kind": "dots_and_boxes", "layers": (64, 32), "dropout": 0.25},
-    search=Search(cpuct=1.75, cpuct_base=100.0, fpu=-0.5, fpu_relative=True, draw_value=0.25, gumbel=4, solve=True, horizon=True),
+    search=Search(cpuct=1.75, cpuct_base=100.0, fpu=-0.5, fpu_relative=True, draw_value=0.25, gumbel=4, solve=True),
     explore=Explore(
         noise=0.125, noise_alpha=0.5, noise_alpha_base=10.5, temperature=((0, 1.0), (5, 0.25), (30, 0.0)), forced_playouts=2.0,
         capped_noise=0.5,
     ),
     budget=Budget(7, cap=(0.25, 3), gain=(1e-6, 9), clock=(99, 7)),
-    test_search=Search(cpuct=2.0, horizon=True),
+    test_search=Search(cpuct=2.0),
     selfplay=SelfPlayConfig(
         games=33, workers=3, positions=77, count_new=True, random_plies=4, search_value=0.5, discount=0.75, cache=11,
         reuse_tree=True, random_least=2, at_horizon="value",
@@ -49,7 +49,7 @@ OTHER = AlphaZeroConfig(
         opponents=("random", 'gtp:a "b" c\\d'), earlier=2, games=6, openings=3,
     ),
     parts={"program": "s3_dots_and_boxes", "one_hot_from": 5, "in_tests": False},
-    begin=BeginConfig(weights="runs/first", games="runs/other", judge="runs/judge"),
+    begin=BeginConfig(weights="runs/first", games="runs/other"),
     iterations=4,
     hours=0.5,
     seed=12,
@@ -69,8 +69,8 @@ def sections(config):
 def test_this_test_knows_every_setting():
     defaults = list(sections(AlphaZeroConfig()))
     same = {(section, name) for (section, name, value), (*_, other) in zip(defaults, sections(OTHER)) if value == other}
-    # these make no sense with others; the preset for 3x3 boxes has them
-    assert {name for section, name in same if section != "test_search"} == {"margin", "bootstrap"}
+    # these make no sense with others; the presets for 3x3 boxes and for placing stones in Seega have them
+    assert {name for section, name in same if section != "test_search"} == {"margin", "bootstrap", "horizon", "judge"}
 
 
 @pytest.mark.parametrize("config", [AlphaZeroConfig(), OTHER, *map(preset, presets())])

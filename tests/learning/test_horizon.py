@@ -338,7 +338,23 @@ def test_a_run_with_a_horizon_killed_anywhere_equals_one_that_never_was(moving, 
     assert kept(tmp_path / "whole") == kept(tmp_path / "killed")
 
 
+def test_a_gate_that_was_handed_in_gets_players_of_whole_games(moving, tmp_path):
+    from azlab.learning.parts import Parts
+
+    met = []
+
+    def gate(new, old, game, config, seed, progress):
+        met.extend([new, old])
+        return 0.5
+
+    rows = AlphaZero.from_config(placing(moving, iterations=1), tmp_path, parts=Parts(gate=gate)).train()
+    assert all(isinstance(player, PhaseAgent) for player in met) and rows[0]["gate_score"] == 0.5
+    assert "gate_elo" not in rows[0] and not rows[0]["accepted"]
+
+
 # --- what cannot be ---------------------------------------------------------------------------------------------------
+
+HORIZON = {"search.horizon": True, "test_search.horizon": True, "begin.judge": "runs/moving"}
 
 
 @pytest.mark.parametrize(
@@ -354,6 +370,7 @@ def test_a_run_with_a_horizon_killed_anywhere_equals_one_that_never_was(moving, 
         ({"search.horizon": True}, "set `horizon` in .search. and .test_search. alike"),
         ({"search.horizon": True, "test_search.horizon": True}, "needs a network that judges"),
         ({"begin.judge": "runs/moving"}, "needs a network that judges"),
+        ({**HORIZON, "evaluation.positions": "random"}, "Graded positions may lie beyond the horizon"),
     ],
 )
 def test_settings_that_do_not_fit_get_a_sentence(settings, says):
@@ -367,7 +384,7 @@ def test_judges_that_cannot_judge_get_a_sentence(moving, tiny, tmp_path):
 
     with pytest.raises(AzlabError, match="tictactoe has one phase"):
         begin(tiny(search__horizon=True, test_search__horizon=True, begin__judge=str(moving[1])))
-    with pytest.raises(AzlabError, match="nothing.*is no|no run|There is no"):
+    with pytest.raises(AzlabError, match="neither a run nor a player's file .*nothing that could judge"):
         begin(placing((moving[0], tmp_path / "nothing")))
     with pytest.raises(AzlabError, match="was trained for .*mandatory.*not for .*optional"):
         begin(placing(moving, options__chain="optional"))
