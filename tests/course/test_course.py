@@ -64,8 +64,8 @@ WRONG["05.5"] = lambda: table_of_2x2(500)
 # Lesson 06 by hand, or by the library, which its checkers do not use.
 RIGHT |= {"06.1": 25, "06.2": 11 / 16, "06.3": 416, "06.4": 887}
 WRONG |= {"06.1": 9, "06.2": 0.5, "06.3": 200, "06.4": 866}
-RIGHT["06.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
-WRONG["06.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
+RIGHT["10.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
+WRONG["10.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
 
 # Lesson 10: 15*64 + 64 + 64*32 + 32 + 4*(64 + 32) + 32*15 + 15 + 32 + 1; 1 + 100 walks + 2 new nodes; a binomial sum, for which
 # the normal distribution with continuity correction gives 0.890; 1 - 0.2**7.
@@ -93,6 +93,28 @@ def with_other_plies(right, ply, other):
 
 RIGHT["12.5"] = lambda: with_other_plies
 WRONG["12.5"] = lambda: lambda right, ply, other: right[np.isin(ply, other)].mean()
+# Lesson 15: 24! / 12!^2; the coin's standard deviation is 4.18, and 2.37 of them with continuity correction leave 0.9 %, so 35 +
+# 9.9 + 0.5 = 45.4; 45 = 4 * 11 + 1, and cell 11 is C2; E2, D2 and D4, C2, B2.
+RIGHT |= {"15.1": 2_704_156, "15.2": 46, "15.3": "C2-down", "15.4": "D3-down E3-up D3-up C3-left"}
+WRONG |= {"15.1": 5_200_300, "15.2": 42, "15.3": "C2-right", "15.4": "D3-up C3-down D3-down"}
+
+
+def captured(board, row, col):
+    """The neighbours of a cell that are the enemy's and have an own stone behind them."""
+    found = set()
+    for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+        line = [(row + k * down, col + k * right) for k in (1, 2)]
+        if all(0 <= at < 5 for cell in line for at in cell) and [board[cell] for cell in line] == [-1, 1]:
+            found.add(line[0])
+    return found
+
+
+RIGHT["15.5"] = lambda: captured
+WRONG["15.5"] = lambda: (
+    lambda board, row, col: {  # every enemy beside it
+        (row + a, col + b) for a, b in ((-1, 0), (1, 0), (0, -1), (0, 1)) if (board[(row + a) % 5, (col + b) % 5]) == -1
+    }
+)
 RIGHT["10.5"] = lambda: OracleEvaluator(azlab.oracle(azlab.game("dots_and_boxes", rows=1, cols=3)))
 WRONG["10.5"] = UniformEvaluator
 
