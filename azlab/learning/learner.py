@@ -10,6 +10,7 @@ they use. A learner is saved as two files beside each other: its weights, and th
 
 import contextlib
 import copy
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,8 @@ class LossConfig:
     # of the loss of the reply head, where the net has one (S5 section 3.6.5)
     weight_decay: float = 1e-4
     # added to the gradient: the share of each weight that is taken off
+    decay_biases: bool = True
+    # False leaves biases and batch norms alone, which have one number a channel and cannot overfit much (S2)
     clip: float = 1.0
     # the gradient is cut to this length; 0 leaves it
     symmetries: bool = True
@@ -53,7 +56,7 @@ class LossConfig:
         one_of("optimiser", self.optimiser, ("sgd", "adam"))
         for name in ("value_weight", "reply_weight", "weight_decay", "clip"):
             finite_number(name, getattr(self, name), 0)
-        for name in ("symmetries", "half"):
+        for name in ("decay_biases", "symmetries", "half"):
             one_of(name, getattr(self, name), (True, False))
 
 
@@ -180,10 +183,18 @@ class TorchLearner:
         import torch
 
         decay = self.config.weight_decay
+        groups = [{"params": weights, "weight_decay": share} for weights, share in zip(self._groups(), (decay, 0.0)) if weights]
         if self.config.optimiser == "adam":
-            self._optimiser: Any = torch.optim.Adam(self.net.parameters(), weight_decay=decay)
+            self._optimiser: Any = torch.optim.Adam(groups)
         else:
-            self._optimiser = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9, weight_decay=decay)
+            self._optimiser = torch.optim.SGD(groups, lr=0.1, momentum=0.9)
+
+    def _groups(self) -> tuple[list[Any], list[Any]]:
+        """The weights that decay, and those that do not."""
+        weights = list(self.net.parameters())
+        if self.config.decay_biases:
+            return weights, []
+        return [weight for weight in weights if weight.ndim > 1], [weight for weight in weights if weight.ndim < 2]
 
     def step(self, examples: Examples, rate: float, momentum: float, rng: np.random.Generator) -> dict[str, float]:
         """See `Learner`."""
@@ -309,7 +320,7 @@ class TorchLearner:
         names = ("step", "exp_avg", "exp_avg_sq") if is_adam else ("momentum_buffer",)
         return {
             f"{place}.{name}": (np.float32, () if name == "step" else tuple(weight.shape))
-            for place, weight in enumerate(self.net.parameters())
+            for place, weight in enumerate(itertools.chain(*self._groups()))
             for name in names
         }
 
@@ -427,6 +438,7 @@ def _keras_step(
     import tensorflow as tf
 
     form, logits = said
+    decaying = [weight for weight in model.trainable_variables if config.decay_biases or len(weight.shape) > 1]
     shapes = (inputs, (form.policies,), (max(1, form.results),), (1,))
 
     def cross_entropy(heads: dict[str, Any], name: str, wanted: Any) -> Any:
@@ -439,7 +451,7 @@ def _keras_step(
         with tf.GradientTape() as tape:
             heads = form.heads(model(inputs, training=True))
             policy_loss = cross_entropy(heads, "policy", policies)
-            decay = tf.add_n([tf.nn.l2_loss(weight) for weight in model.trainable_variables])
+            decay = tf.add_n([tf.nn.l2_loss(weight) for weight in decaying])
             losses = {"loss": policy_loss + config.weight_decay * decay, "policy_loss": policy_loss}
             if "result" in heads:
                 losses["value_loss"] = cross_entropy(heads, "result", truth)

@@ -4,19 +4,20 @@
     learner = TorchLearner(sets.train.game, residual_net(sets.train.game, encoding="single", blocks=5), LossConfig())
     result = train_supervised(learner, sets, SupervisedConfig())
 
-The defaults are S5's (table 3). S2's move predictors are trained by
+The defaults are S5's (table 3). Where a training counts steps, not passes through its positions, an epoch is so many steps
+between two measurements. S2's move predictors are trained for 20,000 by
 
     SupervisedConfig(epochs=20, epoch_steps=1000, rate=((1, 0.1),), patience=0, stop_after=0, momentum=0.0, average=0.9999)
 
-and `LossConfig(weight_decay=5e-4, symmetries=False)`. Whether positions are shown in the board's symmetries, and how results
-weigh against moves, is a matter of the learner's `LossConfig`.
+and `LossConfig(weight_decay=5e-4, decay_biases=False, clip=0, symmetries=False)`. Whether positions are shown in the board's
+symmetries, and how results weigh against moves, is a matter of the learner's `LossConfig`.
 """
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,6 +162,18 @@ def measure(learner: Learner, positions: PositionSet, evaluator: Any = None) -> 
     return means | ({"result_accuracy": sums["result_accuracy"] / known} if known and learner.has_value else {})
 
 
+class Watched(NamedTuple):
+    """Position sets that are measured after every epoch, for curves; nothing in the training depends on them.
+
+    A row of the curve then has test_move_accuracy and so on for a set called "test", and average_test_move_accuracy of the
+    averaged weights where there are some: which of the two is better is then seen, not assumed.
+    """
+
+    sets: Mapping[str, PositionSet]
+    measure: Callable[[Learner, PositionSet, Any], dict[str, float]] = measure
+    # (learner, positions, its evaluator) -> numbers by name
+
+
 def train_supervised(
     learner: Learner, sets: SplitSets, config: SupervisedConfig | None = None, progress: Progress | None = None
 ) -> SupervisedResult:
@@ -186,19 +199,30 @@ def train_supervised(
 
 
 class SupervisedTraining:
-    """A training epoch by epoch; azlab.learning.supervised_folder keeps one on disk."""
+    """A training epoch by epoch; azlab.learning.supervised_folder keeps one on disk.
 
-    def __init__(self, learner: Learner, sets: SplitSets, config: SupervisedConfig, progress: Progress = silent) -> None:
-        for part, what in ((sets.train, "to train on"), (sets.validation, "to validate on")):
-            if not part.size:
-                raise AzlabError(f"There are no positions {what}.")
+    A training that neither cuts its rate nor stops by a validation set needs none: its last weights then count as the best.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        sets: SplitSets,
+        config: SupervisedConfig,
+        progress: Progress = silent,
+        watched: Watched | None = None,
+    ) -> None:
+        is_steered = bool(config.patience or config.stop_after)
+        for part, what, is_needed in ((sets.train, "train", True), (sets.validation, "validate", is_steered)):
+            if is_needed and not part.size:
+                raise AzlabError(f"There are no positions to {what} on.")
         if any(part.game.name != learner.game.name or part.game.dtype != learner.game.dtype for part in sets):
             raise AzlabError(f"The learner plays {learner.game!r}, the positions are of {sets.train.game!r}.")
         if isinstance(learner, FixesMomentum) and learner.momentum != config.momentum:
             raise AzlabError(
                 f"The learner was made with momentum {learner.momentum}, the config says {config.momentum}; give both the same."
             )
-        self.learner, self.sets, self.config, self.progress = learner, sets, config, progress
+        self.learner, self.sets, self.config, self.progress, self.watched = learner, sets, config, progress, watched
         self.evaluator = learner.evaluator()
         self.plateau = Plateau(config.factor, config.patience, config.stop_after)
         self.average = WeightAverage(learner, config.average) if config.average else None
@@ -247,12 +271,23 @@ class SupervisedTraining:
 
     def _validate(self, epoch: int, row: dict[str, Any]) -> None:
         """Measure the weights, or their average; keep them if they are the best so far."""
+        if self.average:
+            row |= self._watch("")
         with self.average.applied(self.learner) if self.average else contextlib.nullcontext():
-            self._refresh()
-            found = measure(self.learner, self.sets.validation, self.evaluator)
-            if self.plateau.note(_score(found, self.config.watch)):
+            row |= self._watch("average_" if self.average else "")
+            found = {}
+            if self.sets.validation.size:
+                found = measure(self.learner, self.sets.validation, self.evaluator)
+            if not found or self.plateau.note(_score(found, self.config.watch)):
                 self.best_epoch, self.best = epoch, self.learner.weights()
         row |= {f"validation_{name}": value for name, value in found.items()}
+
+    def _watch(self, start: str) -> dict[str, float]:
+        """What the watched sets say of the present weights, by names that begin with `start`."""
+        self._refresh()
+        watched = self.watched or Watched({})
+        found = {name: watched.measure(self.learner, positions, self.evaluator) for name, positions in watched.sets.items()}
+        return {f"{start}{name}_{what}": value for name, own in found.items() for what, value in own.items()}
 
     def _refresh(self) -> None:
         refresh(self.evaluator)

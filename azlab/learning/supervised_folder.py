@@ -22,18 +22,21 @@ from azlab.files import make_folder, write_aside
 from azlab.intact import parsed, read_npz, sealed, unsealed
 from azlab.learning.learner import Learner
 from azlab.learning.position_sets import SplitSets
-from azlab.learning.supervised import SupervisedConfig, SupervisedTraining
+from azlab.learning.supervised import SupervisedConfig, SupervisedTraining, Watched
 
 STATE = "training.json"
 PLATEAU = ("best", "share", "since_gain", "since_cut")
 
 
-def rows_in_folder(learner: Learner, sets: SplitSets, config: SupervisedConfig, folder: Path) -> Iterator[dict[str, Any]]:
+def rows_in_folder(
+    learner: Learner, sets: SplitSets, config: SupervisedConfig, folder: Path, watched: Watched | None = None
+) -> Iterator[dict[str, Any]]:
     """Train epoch by epoch; first come the rows of epochs that an earlier try had finished.
 
-    Learner, sets and config have to be those of the earlier try. After the last row the learner has the best weights.
+    Learner, sets, config and watched sets have to be those of the earlier try. When a row comes, the learner has the weights of the last
+    step so far; after the last row it has the best weights, or those of the running average.
     """
-    training = SupervisedTraining(learner, sets, config)
+    training = SupervisedTraining(learner, sets, config, watched=watched)
     make_folder(folder)
     if (folder / STATE).is_file():
         _load(training, folder)

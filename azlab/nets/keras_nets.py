@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from azlab.errors import AzlabError, one_of, whole_number
+from azlab.errors import AzlabError, finite_number, one_of, whole_number
 from azlab.games.game import Game
 
 
@@ -187,8 +187,16 @@ def _point_bias() -> type:
     keras = load_keras()
 
     class PointBias(keras.layers.Layer):  # type: ignore[name-defined, misc]
+        def __init__(self, first: float = 0.0, **settings: Any) -> None:
+            super().__init__(**settings)
+            self.first = first
+
+        def get_config(self) -> dict[str, Any]:
+            return {**super().get_config(), "first": self.first}
+
         def build(self, shape: tuple) -> None:
-            self.bias = self.add_weight(name="bias", shape=shape[1:], initializer="zeros")
+            start = keras.initializers.Constant(self.first)
+            self.bias = self.add_weight(name="bias", shape=shape[1:], initializer=start)
 
         def call(self, x: Any) -> Any:
             return x + self.bias
@@ -196,23 +204,59 @@ def _point_bias() -> type:
     return PointBias
 
 
-def go_net(layers: int = 3, size: int = 9, filters: int = 32, relu_on_logits: bool = False) -> Any:
+def go_net(
+    layers: int = 3,
+    size: int = 9,
+    filters: int = 32,
+    relu_on_logits: bool = False,
+    deviation: float = 0.0,
+    last_bias: float = 0.0,
+    logits: bool = False,
+) -> Any:
     """S2's move predictors with 2, 3 or 13 convolutions: 4 planes [size, size, 4] in, a chance for each point out.
 
     5x5, then 3x3 up to the last, which is a single 1x1 filter with a bias for every point. The source's program applied a ReLU to
     the logits before the softmax, which keeps no move below chance 1/(sum of e^x); `relu_on_logits=True` does so too.
+
+    deviation: kernels start as numbers from a normal distribution of this deviation, cut off at two of them (S2: 0.1); 0 for
+        Keras's own start, which takes the layers' sizes into account
+    last_bias: with which the biases of the points start (S2: 0.1, so that the ReLU on the logits does not cut at once)
+    logits: give logits in place of chances; a loss of logits is exact where chances near 0 are not
     """
     one_of("layers", layers, (2, 3, 13))
     whole_number("size", size, 2, 25)
+    whole_number("filters", filters, 1, MOST_NEURONS)
+    finite_number("deviation", deviation, 0)
+    finite_number("last_bias", last_bias)
+    for name, switch in (("relu_on_logits", relu_on_logits), ("logits", logits)):
+        one_of(name, switch, (True, False))
     keras = load_keras()
+
+    def start() -> dict[str, Any]:  # a new one each time: one object used twice would give two layers the same numbers
+        return {"kernel_initializer": keras.initializers.TruncatedNormal(stddev=deviation)} if deviation else {}
+
     planes = keras.Input((size, size, 4), name="planes")
     x = planes
     for number in range(1, layers):
         width = 5 if number == 1 else 3
-        x = keras.layers.Conv2D(filters, width, padding="same", activation="relu", name=f"conv{number}")(x)
-    x = keras.layers.Conv2D(1, 1, use_bias=False, name=f"conv{layers}")(x)
+        x = keras.layers.Conv2D(filters, width, padding="same", activation="relu", name=f"conv{number}", **start())(x)
+    x = keras.layers.Conv2D(1, 1, use_bias=False, name=f"conv{layers}", **start())(x)
     x = keras.layers.Flatten(name="flatten")(x)
-    x = _point_bias()(name="point_bias")(x)
+    x = _point_bias()(last_bias, name="point_bias")(x)
     if relu_on_logits:
         x = keras.layers.ReLU(name="relu_on_logits")(x)
-    return keras.Model(planes, {"policy": keras.layers.Softmax(name="policy")(x)}, name="go")
+    if not logits:
+        x = keras.layers.Softmax(name="policy")(x)
+    return keras.Model(planes, {"policy": x}, name="go")
+
+
+def go_for(
+    game: Game,
+    layers: int = 3,
+    filters: int = 32,
+    relu_on_logits: bool = False,
+    deviation: float = 0.0,
+    last_bias: float = 0.0,
+) -> tuple[Any, str]:
+    """The kind of net that configs call "go", for the board of `game`, and its encoding; it gives logits, and no value."""
+    return go_net(layers, game.planes_shape[1], filters, relu_on_logits, deviation, last_bias, logits=True), "go"

@@ -24,6 +24,7 @@ KINDS = {
     "phases": ("azlab.nets.phases", "phase_net"),
     "dots_and_boxes": ("azlab.nets.keras_nets", "dots_and_boxes_for"),
     "seega": ("azlab.nets.keras_nets", "seega_for"),
+    "go": ("azlab.nets.keras_nets", "go_for"),
 }
 GIVEN = "given"  # the kind in the config of a run whose learner was handed in as an object
 

@@ -72,6 +72,48 @@ def test_a_learner_goes_on_bit_for_bit_from_its_files(kind, optimiser, random_ex
 
 
 @pytest.mark.parametrize("kind", ["residual", "dots_and_boxes"])
+def test_biases_and_norms_can_be_left_out_of_the_decay(kind, random_examples):
+    """One step of plain descent with and without decay differs by rate x decay x weight, in weights of several axes alone."""
+    rate, decay, examples = 0.5, 0.25, None
+    found = {}
+    for name, loss in {
+        "none": {},
+        "all": {"weight_decay": decay},
+        "kernels": {"weight_decay": decay, "decay_biases": False},
+    }.items():
+        learner = make(kind, **({"weight_decay": 0.0, "symmetries": False, "clip": 0.0} | loss))
+        if kind == "dots_and_boxes":
+            learner.net.get_layer("drop1").rate = learner.net.get_layer("drop2").rate = 0.0
+        learner.set_weights([array + np.float32(0.5) if array.dtype.kind == "f" else array for array in learner.weights()])
+        examples = examples or random_examples(learner.game, 16)
+        before = learner.weights()
+        learner.step(examples, rate, 0.0, np.random.default_rng(0))
+        found[name] = learner.weights()
+    moved = {name: [one - other for one, other in zip(found["none"], found[name], strict=True)] for name in ("all", "kernels")}
+    kept = np.array([np.allclose(gap, 0, atol=2e-5) for gap in moved["kernels"]])
+    decayed = [np.allclose(gap, rate * decay * old, atol=2e-5) for gap, old in zip(moved["kernels"], before, strict=True)]
+    are_kernels = np.array([array.ndim > 1 for array in before])
+    assert are_kernels.any() and np.array(decayed)[are_kernels].all() and kept[~are_kernels].all()
+    biases = [np.abs(gap).max() for gap, is_kernel in zip(moved["all"], are_kernels, strict=True) if not is_kernel]
+    assert max(biases) > 0.01  # the default takes hold of them
+
+
+@pytest.mark.slow
+def test_a_torch_learner_without_decay_of_biases_goes_on_from_its_files(random_examples, tmp_path):
+    one, other = (make("residual", seed=seed, decay_biases=False) for seed in (1, 2))
+    steps = [random_examples(one.game, 24, seed=k, plies=2) for k in range(4)]
+    for k in (0, 1):
+        one.step(steps[k], 0.05, 0.8, np.random.default_rng(k))
+    files = tmp_path / f"net{one.suffix}", tmp_path / "optimiser.safetensors"
+    one.save(*files)
+    other.load(*files)
+    for learner in (one, other):
+        for k in (2, 3):
+            learner.step(steps[k], 0.05, 0.8, np.random.default_rng(k))
+    assert are_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", ["residual", "dots_and_boxes"])
 def test_loading_weights_alone_begins_the_optimiser_anew(kind, random_examples, tmp_path):
     """What a rejected network does: afterwards nothing is left of its momentum, in memory or on disk."""
     one, other = make(kind, symmetries=False), make(kind, symmetries=False)

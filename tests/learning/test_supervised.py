@@ -12,7 +12,7 @@ from azlab.learning.alphazero import new_learner
 from azlab.learning.evaluation import UNKNOWN
 from azlab.learning.learner import KerasLearner, LossConfig, TorchLearner
 from azlab.learning.position_sets import PositionSet, SplitSets
-from azlab.learning.supervised import Plateau, WeightAverage, measure
+from azlab.learning.supervised import Plateau, SupervisedTraining, Watched, WeightAverage, measure
 from azlab_reproductions.s5_connect4.program import losses_as_draws
 
 TRAIN, PRO = "connect4/train_100k.txt.gz", "go/9x9_pro.tar.gz"
@@ -142,6 +142,36 @@ def test_the_average_of_weights_is_what_is_measured_and_kept():
     learner = Scripted(range(20))
     train_supervised(learner, SETS, one_step_epochs(epochs=10, average=0.5))
     assert learner.number == pytest.approx(expected, rel=1e-5)
+
+
+def test_tests_are_measured_with_the_weights_and_with_their_average():
+    learner, asked = Scripted(range(20)), []
+
+    def count(learner, positions, evaluator):
+        asked.append((positions.size, float(learner.number[0])))
+        return {"number": float(learner.number[0])}
+
+    watched = Watched({"few": first_moves(3), "many": first_moves(7)}, count)
+    training = SupervisedTraining(learner, SETS, one_step_epochs(epochs=2, average=0.5), watched=watched)
+    rows = list(training.rows())
+    averages = [9 / 11, (1 - 0.25) * 2 + 0.25 * 9 / 11]  # after one and two steps, see above
+    for row, number, average in zip(rows, (1, 2), averages, strict=True):
+        assert (row["few_number"], row["many_number"]) == (number, number)
+        assert row["average_few_number"] == pytest.approx(average, rel=1e-5) == row["average_many_number"]
+    assert [size for size, _ in asked] == [3, 7] * 4
+    plain = SupervisedTraining(Scripted(range(20)), SETS, one_step_epochs(epochs=1), watched=watched)
+    assert [name for name in next(plain.rows()) if name.endswith("number")] == ["few_number", "many_number"]
+
+
+def test_a_training_that_nothing_steers_needs_no_validation_and_keeps_its_last_weights():
+    bare = SETS._replace(validation=first_moves(0))
+    learner = Scripted([9, 5, 7, 1])
+    result = train_supervised(learner, bare, one_step_epochs(epochs=4, patience=0, stop_after=0))
+    assert result.best_epoch == 4 and learner.number == 4 and result.test["move_accuracy"] == 0.05
+    assert not any(name.startswith("validation") for name in result.curve[0])
+    for steered in ({"patience": 3, "stop_after": 0}, {"patience": 0, "stop_after": 3}):
+        with pytest.raises(AzlabError, match="no positions to validate on"):
+            train_supervised(learner, bare, one_step_epochs(epochs=4, **steered))
 
 
 def test_an_epoch_shows_every_example_once_and_reports():

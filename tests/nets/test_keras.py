@@ -43,6 +43,27 @@ def test_the_value_net_starts_as_in_the_source():
         assert abs(kernel.std() - 0.1) < 0.03 and (bias == np.float32(0.1)).all()
 
 
+def test_the_go_nets_start_as_in_the_source():
+    """S2's program: kernels from a normal distribution of deviation 0.1 cut at two deviations, biases 0, those of points 0.1."""
+    keras_nets.load_keras().utils.set_random_seed(3)
+    weights = keras_nets.go_net(13, 9, deviation=0.1, last_bias=0.1).get_weights()
+    kernels, biases = ([array for array in weights if (array.ndim > 1) == is_kernel] for is_kernel in (True, False))
+    everything = np.concatenate([kernel.ravel() for kernel in kernels])
+    assert abs(everything).max() <= 0.2 and abs(everything).max() > 0.19
+    # such a distribution has 0.8796 of the deviation before the cut; Keras may or may not make up for it
+    assert 0.085 < everything.std() < 0.102 and abs(everything.mean()) < 0.002
+    assert not any(np.array_equal(kernels[1], other) for other in kernels[2:-1])
+    assert (biases[-1] == np.float32(0.1)).all() and len(biases[-1]) == 81 and all((bias == 0).all() for bias in biases[:-1])
+
+
+def test_logits_are_those_of_the_chances():
+    plain, logits = (keras_nets.go_net(2, 5, 8, logits=logits) for logits in (False, True))
+    logits.set_weights(spread(plain).get_weights())
+    planes = np.random.default_rng(1).random((3, 5, 5, 4)).astype(np.float32)
+    found = np.exp(logits(planes)["policy"].numpy())
+    np.testing.assert_allclose(plain(planes)["policy"].numpy(), found / found.sum(axis=1, keepdims=True), rtol=1e-4)
+
+
 def test_relu_on_logits_keeps_every_move_possible():
     planes = np.zeros((1, 5, 5, 4), np.float32)
     for quirk in (False, True):
