@@ -38,7 +38,9 @@ OTHER = AlphaZeroConfig(
         games=33, workers=3, positions=77, count_new=True, random_plies=4, search_value=0.5, discount=0.75, cache=11,
         reuse_tree=True, random_least=2, at_horizon="value",
     ),
-    loss=LossConfig("adam", value_weight=0.01, reply_weight=0.5, weight_decay=1e-5, clip=0.5, symmetries=False, half=True),
+    loss=LossConfig(
+        "adam", value_weight=0.01, reply_weight=0.5, weight_decay=1e-5, decay_biases=False, clip=0.5, symmetries=False, half=True
+    ),
     training=TrainingConfig(
         batch=99, passes=((1, 2.0), (5, 0.5)), window=((5, 500), (12, 2000)), merge=0.8, rate=((1, 0.2), (7, 0.02)),
         rate_cycle=((0, 0.02), (0.35, 0.2), (0.7, 0.02)), momentum=0.5, momentum_cycle=((0, 0.95), (0.5, 0.85)),
