@@ -82,7 +82,7 @@ def _add_play(commands: argparse._SubParsersAction) -> None:
     play.add_argument(
         "--against",
         default="random",
-        help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect, gnugo:10, az (default: random)",
+        help="random, minimax:6, uct:5000, uct:2s, puct:800, perfect, gnugo:10, az, net:FILE (default: random)",
     )
     play.add_argument("--seat", choices=["first", "second", "both"], default="first", help="which seat you take (default: first)")
     play.add_argument("--moves", default="", help="start after these moves")

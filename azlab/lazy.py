@@ -13,6 +13,7 @@ ABOVE = {
     "the picture of a position": "azlab.show.board:draw",
     "the page of an analysis": "azlab.show.analysis:as_html",
     "an agent called az": "azlab.learning.player:trained_agent",
+    "an agent called net": "azlab.learning.player:net_agent",
 }
 
 

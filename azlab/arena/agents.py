@@ -10,6 +10,8 @@
     az                  the trained player that ships for the game; az:,simulations=400 searches longer
     az:runs/connect4    the network of a training run; az:runs/connect4,simulations=400,iteration=7
     phases:A then B     in a game of two phases, A in the first and B in the second: "phases:random then uct:1000"
+    net:FILE            a network's own choice without any search (azlab.arena.policy_agent); FILE is as in az:FILE, a run's
+                        folder or a player's file; net:FILE,sampled=8,own_eyes=True,passes=after_opponent
     perfect             an oracle's best move, where the game has one
     gnugo:10            GNU Go at level 10, in Go; it must be installed
     gtp:COMMAND ...     any program that speaks the Go Text Protocol, e.g. "gtp:gnugo --mode gtp"
@@ -339,7 +341,8 @@ KINDS: dict[str, Kind] = {
     "gnugo": Kind(GnuGoAgent, "level", "gnugo:LEVEL"),
     "gtp": Kind(GtpAgent, notation="gtp:COMMAND"),
     "phases": Kind(PhaseAgent, notation="phases:BEFORE then BEYOND"),
-    "az": Kind(None, notation="az, az:FOLDER"),  # a network; loaded when asked for, because torch takes seconds
+    "az": Kind(None, notation="az, az:FOLDER"),  # networks; loaded when asked for, because torch takes seconds
+    "net": Kind(None, notation="net:FILE"),
 }
 
 
@@ -363,7 +366,8 @@ def agent(text: str, seed: int = 0) -> Any:
     kind, colon, rest = text.strip().partition(":")
     found = _find_kind(text, kind)
     if found.make is None:
-        return above("an agent called az")(text, rest, seed)
+        make = above("an agent called net") if kind == "net" else above("an agent called az")
+        return make(text, rest, seed)
     if kind == "gtp":
         return GtpAgent(rest)  # a command may hold commas; seeds are options of the engine's own
     if kind == "phases":

@@ -1,4 +1,5 @@
-"""A trained network as a player: `agent("az:runs/connect4")`, in matches, in the terminal and in notebooks.
+"""A trained network as a player: `agent("az:runs/connect4")`, in matches, in the terminal and in notebooks; `agent("net:...")`
+is the same network without any search.
 
 `agent("az")` is the player that ships with azlab for the game at hand (azlab.learning.shipped).
 """
@@ -10,8 +11,9 @@ from typing import Any
 
 from azlab.arena.agents import PuctAgent
 from azlab.arena.phases import PhaseAgent
+from azlab.arena.policy_agent import PolicyAgent
 from azlab.arena.thinking import Thinking
-from azlab.errors import AzlabError
+from azlab.errors import AzlabError, literal, whole_number
 from azlab.games.game import Game, Position
 from azlab.learning.alphazero import evaluator_of, trained_learner
 from azlab.learning.config import AlphaZeroConfig
@@ -45,6 +47,38 @@ def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAge
     if isinstance(made, TrainedAgent) and made.judge is not None:
         return PhaseAgent(made, made.judge.player(seed), made.name)
     return made
+
+
+NET_SETTINGS = ("iteration", "own_eyes", "passes", "sampled")
+
+
+def net_agent(text: str, rest: str, seed: int) -> PolicyAgent:
+    """What `agent(text)` gives for net:FILE or net:FILE,sampled=8,passes=after_opponent; `rest` stands behind the colon."""
+    path, *settings = rest.split(",")
+    options: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if key not in NET_SETTINGS or key in options or not equals:
+            raise AzlabError(f"In {text!r}, {setting.strip()!r} is no setting of a net; it has {', '.join(NET_SETTINGS)}.")
+        options[key] = value if key == "passes" else literal(value)
+    if not path.strip():
+        raise AzlabError("A network's own choice is net:FILE, where FILE is a run's folder or a player's file.")
+    iteration = options.pop("iteration", None)
+    if iteration is not None:
+        whole_number("iteration", iteration, 1, 10**9)
+    try:
+        learner = _learner_of(Path(path.strip()), iteration)
+    except OSError as error:  # such as a name that is too long for any file
+        raise AzlabError(f"The network {path.strip()!r} cannot be read: {error.strerror or error}.") from None
+    return PolicyAgent(learner.evaluator(), learner.game, text.strip(), seed=seed, **options)
+
+
+def _learner_of(path: Path, iteration: int | None) -> Learner:
+    if not path.is_file():
+        return _from_run(RunFolder(path), iteration, None)[0]
+    if iteration is not None:
+        raise AzlabError(f"{path} is a player's file, which has one network only: leave iteration out.")
+    return load_player(path)[0]
 
 
 class TrainedAgent(PuctAgent):

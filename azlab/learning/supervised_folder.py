@@ -33,8 +33,8 @@ def rows_in_folder(
 ) -> Iterator[dict[str, Any]]:
     """Train epoch by epoch; first come the rows of epochs that an earlier try had finished.
 
-    Learner, sets, config and watched sets have to be those of the earlier try. When a row comes, the learner has the weights of the
-    last step so far; after the last row it has the best weights, or those of the running average.
+    Learner, sets, config and watched sets have to be those of the earlier try. When a row comes, the learner has the weights of
+    the last step so far; after the last row it has the best weights, or those of the running average.
     """
     training = SupervisedTraining(learner, sets, config, watched=watched)
     make_folder(folder)
