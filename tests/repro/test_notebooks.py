@@ -9,12 +9,14 @@ import nbformat
 import pytest
 
 from azlab.repro import execute, experiments, refresh, runner
+from azlab.repro.sources import notebook_path
 
 from .conftest import CHECKOUT
 
 NOTEBOOKS = sorted((CHECKOUT / "notebooks").glob("*.ipynb"))
 RULES = Path(__file__).with_name("nbval_sanitize.cfg")
-PROGRAMS = {"05_tabular_go": "gnugo"}  # what the experiments of a notebook need beside Python
+PROGRAMS = {"05_tabular_go": "gnugo", "11_go_moves": "gnugo"}  # what the experiments of a notebook need beside Python
+TO_COME = {"11_go_moves"}  # notebooks whose experiments are there already
 SHOWING = sorted({one.notebook for one in experiments.load_all().values()})  # notebooks that show experiments
 
 
@@ -69,9 +71,13 @@ def test_its_experiments_run_at_smoke_and_the_notebook_shows_them(name, tmp_path
 def test_every_profile_fits_its_experiment(one):
     for settings in one.settings.values():
         one.check(settings)
-    assert {"smoke", "laptop", "paper"} <= set(one.settings) and set(execute.declared_parameters(one.notebook_path)) == {
-        "profile", "seed", "out"
-    }  # fmt: skip
+    assert {"smoke", "laptop", "paper"} <= set(one.settings)
+    if one.notebook not in TO_COME:
+        assert set(execute.declared_parameters(one.notebook_path)) == {"profile", "seed", "out"}
+
+
+def test_a_notebook_that_is_to_come_is_not_there():
+    assert not any(notebook_path(name).exists() for name in TO_COME)
 
 
 # --- would these tests notice? --------------------------------------------------------------------------------------
