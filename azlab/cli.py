@@ -54,6 +54,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     _add_sweep(commands)
     _add_bench(commands)
     _add_data(commands)
+    _add_course(commands)
     doctor = commands.add_parser("doctor", help="what this machine has, what is wrong, how to fix it")
     doctor.set_defaults(run=_doctor)
     return parser, commands.choices
@@ -489,6 +490,29 @@ def _data(args: argparse.Namespace) -> int:
 
 def _show_bytes(done: int, total: int | None) -> None:
     print(f"\r{done / 1e6:.1f} MB{f' of {total / 1e6:.1f}' if total else ''}", end="", file=sys.stderr, flush=True)
+
+
+def _add_course(commands: argparse._SubParsersAction) -> None:
+    course = commands.add_parser(
+        "course",
+        help="make the notebooks of students from the instructor's",
+        description="Make both versions of the lessons that have exercises to write: one with solutions, one without.",
+    )
+    course.add_argument("action", choices=["build"])
+    course.add_argument("name", nargs="*", metavar="NAME", help="lessons, such as 02_minimax (default: all)")
+    course.add_argument("--student", metavar="DIR", help="where to write the notebooks without solutions")
+    course.add_argument("--instructor", metavar="DIR", help="where to write those with solutions")
+    course.set_defaults(run=_course)
+
+
+def _course(args: argparse.Namespace) -> int:
+    from azlab.course.build import build
+    from azlab.files import expanded
+
+    student, instructor = (expanded(folder) if folder else None for folder in (args.student, args.instructor))
+    for path in build(args.name, student, instructor):
+        print(path)
+    return 0
 
 
 def _doctor(args: argparse.Namespace) -> int:

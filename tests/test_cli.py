@@ -27,7 +27,7 @@ def test_importing_azlab_loads_nothing_heavy():
 
 def test_help_names_every_command():
     help_text = azlab("--help").stdout
-    for command in ("play", "match", "gtp", "sweep", "reproduce", "report", "demo", "bench", "data", "doctor"):
+    for command in ("play", "match", "gtp", "sweep", "reproduce", "report", "demo", "bench", "data", "course", "doctor"):
         assert command in help_text
         assert azlab(command, "--help").returncode == 0
 

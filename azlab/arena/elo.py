@@ -199,7 +199,7 @@ def fit(
     scale: float = 400,
     prior: float = 1000,
 ) -> Ratings:
-    """The ratings under which the games are most likely, with first-seat advantage and draws.
+    """The most likely ratings given the games and a weak prior, with first-seat advantage and draws.
 
     The model is Davidson's (1970), with the seat's advantage of Davidson and Beaver (1977). Let d be the rating of the player
     in seat 0, plus the advantage, minus the opponent's rating, and nu >= 0 the tendency to draw. Then

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from azlab.course import exercise
+from azlab.course import Mistake, exercise, mistake
+from azlab.course.answers import whole, wholes
 from azlab.games import game
 from azlab.games.count import children, count_games, distinct
 from azlab.games.game import Game
@@ -19,21 +20,23 @@ def _up_to_symmetry(rules: Game, states: np.ndarray) -> int:
 
 
 @exercise("01.1", "turn and mirror the board: which of the eight other cells become the same?")
-def replies_to_the_centre(answer: Any) -> bool | str:
+def replies_to_the_centre(answer: Any) -> bool | str | Mistake:
+    answer = whole(answer)
     rules = game("tictactoe")
     following, _ = children(rules, rules.from_moves("b2").state)
     if answer == len(following):
-        return "So many replies there are; but some of them are the same on a turned board."
+        return mistake("counts all", "So many replies there are; but some of them are the same on a turned board.")
     return answer == _up_to_symmetry(rules, following)
 
 
 @exercise(
     "01.2", "a game is a sequence of moves up to a win or a full board; X wins those that end on an odd move with three in a row"
 )
-def games_won_by_x(answer: Any) -> bool | str:
+def games_won_by_x(answer: Any) -> bool | str | Mistake:
+    answer = whole(answer)
     won_by_x, won_by_o, drawn = count_games(game("tictactoe"))
     if answer == won_by_x + won_by_o + drawn:
-        return "That is the number of all games; how many of them does X win?"
+        return mistake("counts all", "That is the number of all games; how many of them does X win?")
     return answer == won_by_x
 
 
@@ -55,20 +58,21 @@ def losing_piles(answer: Any) -> bool | str:
     for pile in range(1, 22):
         is_lost[pile] = not any(is_lost[pile - take] for take in (1, 2, 3) if take <= pile)
     right = {pile for pile in range(1, 22) if is_lost[pile]}
-    given = set(answer)
+    given = set(wholes(answer))
     if given and given < right:
         return "These are lost, but they are not all."
     return given == right
 
 
 @exercise("01.5", "keep the smaller of each position's encoding and its mirror image's in a set, and count the set")
-def mirrored_connect4(answer: Any) -> bool | str:
+def mirrored_connect4(answer: Any) -> bool | str | Mistake:
+    answer = whole(answer)
     rules = game("connect4")
     states = rules.new_states(1)
     for _ in range(6):
         states = distinct(children(rules, states)[0])[0]
     if answer == len(states):
-        return "That counts a position and its mirror image as two."
+        return mistake("counts all", "That counts a position and its mirror image as two.")
     if answer * 2 == len(states):
         return "Half of them would be right if no position were its own mirror image."
     return answer == _up_to_symmetry(rules, states)

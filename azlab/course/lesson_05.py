@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from azlab.course import exercise
+from azlab.course.answers import number, whole
 from azlab.games import game
 from azlab.games.go import Go
 from azlab.learning.table_history import TableHistory
@@ -32,7 +33,7 @@ def legal_positions_of_2x2(answer: Any) -> bool:
         return False
 
     boards = itertools.product((0, 1, 2), repeat=4)
-    return answer == sum(all(board[k] == 0 or lives(board, k) for k in range(4)) for board in boards)
+    return whole(answer) == sum(all(board[k] == 0 or lives(board, k) for k in range(4)) for board in boards)
 
 
 @functools.cache
@@ -52,17 +53,20 @@ def value_after_four_games(answer: Any) -> bool:
     q, counts = np.ones((1, 1)), np.zeros((1, 1), np.int32)
     for result in (-1.0, 1.0, -1.0, -1.0):
         learn(np.zeros((1, 2), np.int64), 1, result, 1.0, q, counts)
-    return bool(abs(float(answer) - q[0, 0]) < 1e-9)
+    return bool(abs(number(answer) - q[0, 0]) < 1e-9)
 
 
 @exercise("05.4", "who is to move, what lies on each point, and every move including the pass; Python counts as far as you like")
 def bytes_on_6x6(answer: Any) -> bool:
     points = 6 * 6
-    return int(answer) == np.dtype(np.float64).itemsize * 2 * 3**points * (points + 1)
+    return whole(answer) == np.dtype(np.float64).itemsize * 2 * 3**points * (points + 1)
 
 
 @exercise(
-    "05.5", "does every position come up often enough, and can the table tell apart those in which a different move is best?"
+    "05.5",
+    "does every position come up often enough, and can the table tell apart those in which a different move is best?",
+    "epsilon decides how often unlikely positions come up, key what the table can tell apart",
+    grade="explore",
 )
 def perfect_on_2x2(answer: Any) -> bool | str:
     exact = SmallGoOracle(Go(size=2, komi=0))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from azlab.course import exercise
+from azlab.course import Mistake, exercise, mistake
+from azlab.course.answers import function_of, number, whole
 
 ROWS = ("012", "345", "678", "036", "147", "258", "048", "246")
 
@@ -26,6 +27,7 @@ def _after(board: str, turn: str) -> list[str]:
 
 @exercise("06.1", "before its first move there are nine empty cells, before its next two fewer, and so on to the last")
 def afterstates_of_a_whole_game(answer: Any) -> bool | str:
+    answer = whole(answer)
     if answer == 9:
         return "That is the first move alone; add up all moves of Black."
     return answer == sum(range(1, 10, 2))
@@ -34,13 +36,15 @@ def afterstates_of_a_whole_game(answer: Any) -> bool | str:
 @exercise("06.2", "m is 4 and k is 0, 1, ... 7, each as likely; with k = 0 no first move is random, with k > m half of them are")
 def chance_of_a_random_first_move(answer: Any) -> bool:
     chances = [0.5 if k > 4 else float(k > 0) for k in range(8)]
-    return bool(abs(float(answer) - sum(chances) / 8) < 1e-3)
+    return bool(abs(number(answer) - sum(chances) / 8) < 1e-3)
 
 
 @exercise(
-    "06.3", "against_every_line(game, choose, seat) takes any function from states to actions; legal_mask gives the free cells"
+    "06.3",
+    "against_every_line(game, choose, seat) takes any function from states to actions; legal_mask gives the free cells",
+    grade="explore",
 )
-def lines_won_by_the_first_free_cell(answer: Any) -> bool | str:
+def lines_won_by_the_first_free_cell(answer: Any) -> bool | str | Mistake:
     """As White; each line counts the same, so a game counts by the chance that a random opponent comes to play it."""
 
     def won(board: str, turn: str) -> float:
@@ -51,13 +55,16 @@ def lines_won_by_the_first_free_cell(answer: Any) -> bool | str:
         following = _after(board, "X")
         return sum(won(one, "O") for one in following) / len(following)
 
+    answer = whole(answer)
     if answer == 200:
-        return "That is the number of different games; count the lines, as the source does."
+        return mistake("wrong count", "That is the number of different games; count the lines, as the source does.")
     return bool(answer == round(945 * won("." * 9, "X")))
 
 
 @exercise(
-    "06.4", "count backwards from the ends: White takes the best move, and Black's moves are averaged; a loss counts as a tie"
+    "06.4",
+    "count backwards from the ends: White takes the best move, and Black's moves are averaged; a loss counts as a tie",
+    grade="explore",
 )
 def most_lines_that_white_can_win(answer: Any) -> bool | str:
     @functools.cache
@@ -67,6 +74,7 @@ def most_lines_that_white_can_win(answer: Any) -> bool | str:
         following = [share(one, "O" if turn == "X" else "X", loss) for one in _after(board, turn)]
         return max(following) if turn == "O" else sum(following) / len(following)
 
+    answer = whole(answer)
     if answer == round(945 * share("." * 9, "X", float("-inf"))):
         return "That is the most for a player who never loses; here losses are allowed."
     return bool(answer == round(945 * share("." * 9, "X", 0.0)))
@@ -89,9 +97,12 @@ def _lost_games(choose: Callable[[np.ndarray], np.ndarray], seat: int) -> int:
     return lost
 
 
-@exercise("06.5", "a look ahead repairs what the network gets wrong near the end; how many plies does your network need?")
+@exercise(
+    "06.5",
+    "a look ahead repairs what the network gets wrong near the end; how many plies does your network need?",
+    grade="explore",
+)
 def loses_no_line(answer: Callable[[np.ndarray], np.ndarray]) -> bool | str:
-    if not callable(answer):
-        return "The answer is a function that takes states and returns an action for each."
+    function_of(answer, "a function that takes states and returns an action for each")
     lost = [_lost_games(answer, seat) for seat in (0, 1)]
     return True if not any(lost) else f"It can be led to lose {lost[0]} games as Black and {lost[1]} as White."

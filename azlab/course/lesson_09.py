@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from azlab.course import exercise
+from azlab.course import Mistake, exercise, mistake
+from azlab.course.answers import function_of, whole, word
 
 Line = tuple[str, int, int]  # "-" or "|", row, column; written anew: the checks share no code with the game
 
@@ -48,10 +49,9 @@ def _margins(sides: list[frozenset[Line]], left: list[Line]) -> dict[Line, int]:
     return {line: after((1 << len(left)) - 1, line) for line in left}
 
 
-@exercise("09.1", "count the rows of horizontal lines and how many each has; then the same for vertical ones")
+@exercise("09.1", "count the rows of horizontal lines and how many each has; then the same for vertical ones", grade="write")
 def lines_of_a_board(answer: Any) -> bool | str:
-    if not callable(answer):
-        return "The answer is a function of rows and cols."
+    function_of(answer, "a function of rows and cols")
     for rows, cols in itertools.product(range(1, 6), repeat=2):
         if answer(rows, cols) != len(_lines(rows, cols)):
             return f"It is wrong for {rows}x{cols} boxes; draw that board and count."
@@ -62,6 +62,7 @@ def lines_of_a_board(answer: Any) -> bool | str:
     "09.2", "a capital letter comes first, so it is vertical: which row of the matrix is that, if every row has five numbers?"
 )
 def number_of_a_line(answer: Any) -> bool | str:
+    answer = whole(answer)
     kind, row, column = _line("Cb")
     if answer == 4 * (2 * row + (kind == "|")) + column:
         return "That is its number on 3x3 boxes; the matrix of 4x4 boxes is wider."
@@ -72,15 +73,15 @@ def number_of_a_line(answer: Any) -> bool | str:
     "09.3", "how often has the turn passed when 24 lines made 9 boxes, and who moves when it has passed an even number of times?"
 )
 def who_draws_the_last_line(answer: Any) -> bool | str:
-    name = str(answer).strip().lower()
-    if name not in ("blue", "orange"):
-        return "The answer is the name of a player."
-    return name == ("blue", "orange")[(24 - (9 - 1)) % 2]  # eight lines won something, and the last line is one of them
+    return (
+        word(answer, "Blue", "Orange", what="the name of a player") == ("Blue", "Orange")[(24 - (9 - 1)) % 2]
+    )  # eight lines won something, and the last line is one of them
 
 
 @exercise("09.4", "if Blue takes everything that is on offer, who has to open the chain of five?")
 def best_line_of_the_puzzle(answer: Any) -> bool | str:
     left = ["cB", "Bd", "Ca", "aC", "Bb", "bC", "Cc", "Cd"]
+    answer = str(answer).strip()
     if answer not in left:
         return "Name a line that is not drawn yet, a horizontal one such as aA, a vertical one such as Aa."
     margins = _margins(_sides(3, 3), [_line(name) for name in left])
@@ -90,7 +91,7 @@ def best_line_of_the_puzzle(answer: Any) -> bool | str:
 @exercise(
     "09.5", "a rectangle stays the same in two mirrors and when turned by 180 degrees; try all sets, each in its smallest form"
 )
-def sets_up_to_symmetry(answer: Any) -> bool | str:
+def sets_up_to_symmetry(answer: Any) -> bool | str | Mistake:
     """All 128 sets of the board of 1x2 boxes, whose lines are moved by the two mirrors and both together."""
     lines = _lines(1, 2)
 
@@ -103,25 +104,32 @@ def sets_up_to_symmetry(answer: Any) -> bool | str:
 
     sets = itertools.chain.from_iterable(itertools.combinations(lines, n) for n in range(len(lines) + 1))
     smallest = {min(form(drawn, *mirrors) for mirrors in itertools.product((False, True), repeat=2)) for drawn in sets}
+    answer = whole(answer)
     if answer == 2 ** len(lines):
-        return "That is the number of all sets, each counted in every form."
+        return mistake("counts all", "That is the number of all sets, each counted in every form.")
     return bool(answer == len(smallest))
 
 
 @exercise("09.6", "65,536 sets are enough for a table; a number whose bits are the undrawn lines is a good key")
-def margin_of_1x5(answer: Any) -> bool | str:
+def margin_of_1x5(answer: Any) -> bool | str | Mistake:
+    answer = whole(answer)
     right = max(_margins(_sides(1, 5), _lines(1, 5)).values())
     if answer == -right != right:
-        return "That is the margin of the other player."
+        return mistake("wrong player", "That is the margin of the other player.")
     return bool(answer == right)
 
 
-@exercise("09.7", "take boxes; where there are none, avoid lines that offer one; where all do, offer the shortest chain")
+@exercise(
+    "09.7",
+    "what does `greedy` do where no box can be taken? Which of these lines offer something?",
+    "take boxes; where there are none, avoid lines that offer one; where all do, offer the shortest chain",
+    grade="write",
+    may_ask_oracles=False,
+)
 def a_player_of_your_own(answer: Callable[[Any], Any]) -> bool | str:
     from azlab.oracles.oracle import losses
 
-    if not callable(answer):
-        return "The answer is a function that takes a position and returns a move."
+    function_of(answer, "a function that takes a position and returns a move")
     exact, states = _exam()
     lost = 0.0
     for state, costs in zip(states, losses(exact.action_scores(states), states["to_move"]), strict=True):

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from azlab.course import exercise
-
-BETWEEN = "A probability is a number between 0 and 1."
+from azlab.course import Mistake, exercise, mistake
+from azlab.course.answers import number, whole
 
 
 @exercise("10.1", "how many cells has the matrix of 2x2 boxes? Every cell is an input, and every cell has an output too")
 def parameters_of_a_small_net(answer: Any) -> bool | str:
     """Built as a list of matrices and vectors, and their numbers added up."""
+    answer = whole(answer)
     cells = 5 * 3
     matrices = [(cells, 64), (64, 32), (32, cells), (32, 1)]
     weights = sum(int(np.zeros(shape).size) for shape in matrices)
@@ -28,6 +28,7 @@ def parameters_of_a_small_net(answer: Any) -> bool | str:
 @exercise("10.2", "follow the first walk from the root: which nodes are new, and what does each of them add? And a later walk?")
 def visits_with_two_lines_left(answer: Any) -> bool | str:
     """Walks written out: every new node, and every end of a walk, adds a visit to the root."""
+    answer = whole(answer)
     visits, known = 1, set()  # the root's own evaluation
     for walk in range(100):
         first = "ab"[walk % 2]  # both moves get visited; the order does not matter
@@ -41,10 +42,10 @@ def visits_with_two_lines_left(answer: Any) -> bool | str:
 
 
 @exercise("10.3", "more than half of 50 is 26 or more; the number of wins is binomial")
-def an_equal_version_passes_the_gate(answer: Any) -> bool | str:
-    chance = float(answer)
+def an_equal_version_passes_the_gate(answer: Any) -> bool | str | Mistake:
+    chance = number(answer, "a probability")
     if chance > 1:
-        return BETWEEN
+        return mistake("percent for share")
     if abs(chance - _more_than(24)) < 2e-3 and abs(chance - _more_than(25)) > 2e-3:
         return "A tie, 25 to 25, keeps the old version."
     return abs(chance - _more_than(25)) < 2e-3
@@ -55,10 +56,10 @@ def _more_than(wins: int, games: int = 50, chance: float = 0.595) -> float:
 
 
 @exercise("10.4", "seven other copies, each of them in the test set with a chance of one fifth")
-def a_copy_was_trained_on(answer: Any) -> bool | str:
-    chance = float(answer)
+def a_copy_was_trained_on(answer: Any) -> bool | str | Mistake:
+    chance = number(answer, "a probability")
     if chance > 1:
-        return BETWEEN
+        return mistake("percent for share")
     if abs(chance - (1 - 0.2**8)) < 2e-7:
         return "The test board itself is in the test set; seven other copies remain."
     if abs(chance - 0.8) < 1e-6:
@@ -66,7 +67,11 @@ def a_copy_was_trained_on(answer: Any) -> bool | str:
     return abs(chance - (1 - 0.2**7)) < 2e-6
 
 
-@exercise("10.5", "small networks learn 1x3 boxes in some iterations; random_plies show it positions it would not choose")
+@exercise(
+    "10.5",
+    "small networks learn 1x3 boxes in some iterations; random_plies show it positions it would not choose",
+    grade="explore",
+)
 def a_net_without_mistakes(answer: Any) -> bool | str:
     from azlab.games import game
     from azlab.learning.evaluation import graded

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from azlab.course import exercise
+from azlab.course.answers import number
 
 
 @exercise("12.1", "which positions does it call a draw, and how many of these are draws?")
 def draws_among_draws(answer: Any) -> bool | str:
     lost, drawn = 0.12, 0.06
-    share = float(answer)
+    share = number(answer)
     if abs(share - drawn) < 1e-3:
         return "That is the share of all positions that are draws; it calls more of them so."
     return abs(share - drawn / (lost + drawn)) < 1e-3
@@ -22,13 +23,13 @@ def long_games_count_more(answer: Any) -> bool | str:
     """By listing the positions of two games."""
     plies = [np.arange(length) for length in (10, 30)]
     one, all_of = np.mean([own.mean() for own in plies]), np.concatenate(plies).mean()
-    given = float(answer)
+    given = number(answer)
     if abs(given - all_of) < 1e-6 or abs(given - one) < 1e-6:
         return "That is one of the two means; how far are they apart?"
     return bool(abs(given - (all_of - one)) < 1e-6)
 
 
-@exercise("12.3", "try it by hand for both players, with a win, a draw and a loss")
+@exercise("12.3", "try it by hand for both players, with a win, a draw and a loss", grade="write")
 def mended_winner(answer: Any) -> bool | str:
     for player, outcome in product((1, 2), (1, 0, -1)):
         right = 0 if outcome == 0 else player if outcome == 1 else 3 - player
@@ -37,7 +38,7 @@ def mended_winner(answer: Any) -> bool | str:
     return True
 
 
-@exercise("12.4", "draw games, not positions")
+@exercise("12.4", "draw games, not positions", grade="write")
 def split_by_game(answer: Any) -> bool | str:
     games = np.repeat(np.arange(2000), np.random.default_rng(1).integers(1, 30, 2000))
     found = [np.asarray(answer(games.copy(), 0.2, seed)) for seed in (1, 2)]
@@ -54,7 +55,7 @@ def split_by_game(answer: Any) -> bool | str:
     return "Long and short games are not tested alike." if abs(by_size) > 0.15 else True
 
 
-@exercise("12.5", "first the share of right answers at each ply, then their mean with the other set's weights")
+@exercise("12.5", "first the share of right answers at each ply, then their mean with the other set's weights", grade="write")
 def other_plies(answer: Any) -> bool | str:
     """Against the definition, with a loop over the other set."""
     rng = np.random.default_rng(2)

@@ -1,9 +1,25 @@
 """The contract of a perfect player: the value of any position, and of every move in it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 
 from azlab.errors import AzlabError
 from azlab.games.game import Game, Position
+
+_CLOSED: ContextVar[str] = ContextVar("why oracles do not answer", default="")
+
+
+@contextmanager
+def closed(why: str) -> Iterator[None]:
+    """While this lasts, oracles answer every question with the sentence `why`; with an empty one they answer as always."""
+    before = _CLOSED.set(why)
+    try:
+        yield
+    finally:
+        _CLOSED.reset(before)
 
 
 class Oracle:
@@ -67,7 +83,9 @@ class Oracle:
         return [self.game.move_name(int(action)) for action in np.flatnonzero(best)]
 
     def check_states(self, states: np.ndarray) -> None:
-        """Raise a sentence if `states` are not states of this oracle's game."""
+        """Raise a sentence if `states` are not states of this oracle's game, or if oracles are closed."""
+        if why := _CLOSED.get():
+            raise AzlabError(why)
         if not isinstance(states, np.ndarray) or states.dtype != self.game.dtype or states.ndim != 1:
             raise AzlabError(f"This oracle reads a one-dimensional array of states of {self.game!r}, such as position.state.")
 

@@ -23,7 +23,7 @@ from azlab.repro.execute import LoggedKernel
 from azlab.repro.sources import notebook_path
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-CELL_METADATA = ("tags", "jupyter", "collapsed", "slideshow")  # what a cell may keep
+CELL_METADATA = ("tags", "jupyter", "collapsed", "slideshow", "nbgrader")  # what a cell may keep
 
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])/(home|tmp|root|work|Users|var|usr|opt|mnt)/[\w.-]+")
 WARNING = re.compile(r"\b\w*Warning:|\bWARNING\b|oneDNN")

@@ -1,6 +1,7 @@
 """Exercises: right answers pass, wrong ones get a hint, and no message gives an answer away."""
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -146,22 +147,95 @@ RIGHT["09.7"] = lambda: careful
 WRONG["09.7"] = lambda: lambda position: position.legal_actions[0]
 
 
+OTHER_FORMS: dict = {
+    "00.1": ["A3", " a3 ", np.int64(0)],
+    "00.3": [["a1", "b2", "b1", "c1", "c3", "a3"], "a1, b2, b1, c1, c3, a3"],
+    "01.1": [2.0, "2", np.int64(2), np.array([2])],
+    "01.2": ["131,184", "131 184", 131184.0],
+    "01.4": ["1 5 9 13 17 21", range(1, 22, 4), {1, 5, 9, 13, 17, 21}, np.arange(1, 22, 4)],
+    "05.3": ["-1/2", Fraction(-1, 2), "−0.5"],
+    "05.4": ["88,856,024,095,823,479,632"],
+    "06.2": ["11/16", "68.75 %", 0.6875],
+    "09.3": ["blue", " BLUE "],
+    "10.3": ["88.9%", "0.889"],
+}
+MISTAKES = [
+    ("01.1", 8, "counts all"),
+    ("01.2", 255168, "counts all"),
+    ("01.5", 16422, "counts all"),
+    ("06.3", 200, "wrong count"),
+    ("09.5", 128, "counts all"),
+    ("10.3", 88.9, "percent for share"),
+]
+
+
 @pytest.mark.parametrize("exercise", course.exercises(), ids=lambda exercise: exercise.id)
 @pytest.mark.slow
 def test_an_exercise_knows_right_from_wrong_and_keeps_its_answer(exercise):
     right, wrong = (answer() if callable(answer) else answer for answer in (RIGHT[exercise.id], WRONG[exercise.id]))
-    assert course.verdict(exercise.id, right) == f"{exercise.id}: right."
+    found = course.graded(exercise.id, right)
+    assert found.is_right and found.points == exercise.points > 0, found
     for answer in (wrong, "nonsense", [1], ..., None):
-        line = course.verdict(exercise.id, answer)
-        assert not line.endswith("right.") and len(line.splitlines()) == 1
-        assert str(right) not in re.findall(r"[\w.]+", line.replace(exercise.id, ""))
+        found = course.graded(exercise.id, answer)
+        assert not found.is_right and found.points == 0 and len(str(found).splitlines()) == 1
+        assert str(right) not in re.findall(r"[\w.]+", found.message)
+    for hint in exercise.hints:
+        assert str(right) not in re.findall(r"[\w.]+", hint)
 
 
-def test_check_prints_one_line_and_returns_nothing(capsys):
-    assert azlab.course.check("05.1", 57) is None
-    assert capsys.readouterr().out == "05.1: right.\n"
-    azlab.course.check("05.1")
-    assert "in place of the dots" in capsys.readouterr().out
+@pytest.mark.parametrize(("exercise_id", "answer"), [(key, form) for key, forms in OTHER_FORMS.items() for form in forms])
+def test_every_reasonable_form_of_an_answer_is_taken(exercise_id, answer):
+    assert course.graded(exercise_id, answer).is_right
+
+
+@pytest.mark.parametrize(("exercise_id", "answer", "name"), MISTAKES)
+def test_a_known_mistake_is_called_by_its_name(exercise_id, answer, name):
+    found = course.graded(exercise_id, answer)
+    assert found.misconception == name and name in course.MISCONCEPTIONS and found.points == 0
+
+
+def test_check_prints_one_line_and_returns_the_points(capsys):
+    found = azlab.course.check("05.1", 57)
+    assert (found.points, found.of, found.is_right) == (1, 1, True)
+    assert capsys.readouterr().out == "05.1: right (1 point).\n"
+    assert not azlab.course.check("05.1").points
+    printed = capsys.readouterr().out
+    assert "in place of the dots" in printed and course.exercises()[0].hints[0] not in printed
+
+
+def test_hints_come_one_at_a_time_and_only_on_request(capsys, monkeypatch):
+    monkeypatch.setattr(course, "_HINTS_GIVEN", {})
+    steps = next(one for one in course.exercises() if one.id == "00.2").hints
+    assert len(steps) == 2
+    for step in (1, 2, 2):
+        azlab.course.hint("00.2")
+        assert capsys.readouterr().out == f"00.2, hint {step} of 2: {steps[step - 1]}\n"
+    azlab.course.hint("00.2", 1)
+    assert "hint 1 of 2" in capsys.readouterr().out
+    with pytest.raises(AzlabError, match="2 hints"):
+        azlab.course.hint("00.2", 3)
+
+
+def test_a_stub_is_not_answered_and_an_error_in_an_answer_is_told():
+    def stub(rows, cols):
+        """What is to be written."""
+        ...
+
+    def other_stub(rows, cols):
+        raise NotImplementedError()
+
+    for one in (stub, other_stub):
+        assert "in place of the dots" in course.graded("09.1", one).message
+    assert "ZeroDivisionError" in course.graded("09.1", lambda rows, cols: 1 // 0).message
+    assert "TypeError" in course.graded("09.1", lambda rows: 1).message
+    assert "wrong for 1x1" in course.graded("09.1", lambda rows, cols: rows).message
+
+
+def test_no_oracle_answers_where_an_algorithm_is_asked_for():
+    exact = azlab.oracle("dots_and_boxes")
+    found = course.graded("09.7", lambda position: exact.best_moves(position)[0])
+    assert found.points == 0 and "without an oracle" in found.message
+    assert exact.value(exact.game.start()) == exact.value(exact.game.start())  # afterwards they answer again
 
 
 def test_an_unknown_exercise_names_those_there_are():
