@@ -76,22 +76,21 @@ def student_version(notebook: Any) -> Any:
 
 
 def with_outputs_of(notebook: Any, stored: Any) -> Any:
-    """The notebook with the outputs of `stored`, if all cells are the same; otherwise as it is, without any."""
-    if [_content(cell) for cell in notebook.cells] != [_content(cell) for cell in stored.cells]:
-        return notebook
-    for cell, old in zip(notebook.cells, stored.cells, strict=True):
-        if cell.cell_type == "code":
+    """The notebook with the outputs of `stored`, if its code is the same; otherwise as it is, without any."""
+    cells, old_cells = _code(notebook), _code(stored)
+    if [(cell.id, cell.source) for cell in cells] == [(cell.id, cell.source) for cell in old_cells]:
+        for cell, old in zip(cells, old_cells, strict=True):
             cell.outputs, cell.execution_count = old.outputs, old.execution_count
     return notebook
 
 
-def _content(cell: Any) -> tuple[str, str, str]:
-    return cell.cell_type, cell.id, cell.source
+def _code(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def build(names: Sequence[str] = (), student: Path | None = None, instructor: Path | None = None) -> list[Path]:
     """Write the versions that are asked for to their folders, and return the files. Outputs of a student's version that is there
-    already, or in notebooks/, are kept if its cells are the same."""
+    already, or in notebooks/, are kept if its code is the same."""
     if student is None and instructor is None:
         raise AzlabError("Nothing to build: name a folder with --student, --instructor, or both.")
     if instructor is not None and make_folder(instructor).resolve() == instructor_folder().resolve():

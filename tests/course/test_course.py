@@ -12,6 +12,8 @@ from azlab.errors import AzlabError
 from azlab.learning import MonteCarloControl
 from azlab.search.evaluators import OracleEvaluator, UniformEvaluator
 
+from . import written
+
 # Counts are from the literature, not from our own; the others were worked out by hand.
 RIGHT: dict = {
     "00.1": "a3",
@@ -22,11 +24,13 @@ RIGHT: dict = {
     "01.3": "aA Aa bA Ac bB Ab aB Ba",
     "01.4": [1, 5, 9, 13, 17, 21],
     "01.5": 8231,
-    "02.1": "c",
-    "02.2": 0.05,
-    "02.3": 5,
-    "02.4": 190.85,
-    "02.5": "minimax:9",
+    "02.2": 4,
+    "02.3": 3,
+    "02.6": 5,
+    "03.1": "c",
+    "03.5": 0.05,
+    "03.6": 190.85,
+    "03.7": "uct:3000",
     "05.1": 57,
     "05.2": "b2",
     "05.3": -0.5,
@@ -41,16 +45,30 @@ WRONG: dict = {
     "01.3": "aA Aa Ab aB Ac",
     "01.4": [4, 8, 12, 16, 20],
     "01.5": 16422,
-    "02.1": "a",
-    "02.2": 0.02,
-    "02.3": 2,
-    "02.4": 100,
-    "02.5": "random",
+    "02.2": 9,
+    "02.3": 4,
+    "02.6": 2,
+    "03.1": "a",
+    "03.5": 0.02,
+    "03.6": 100,
+    "03.7": "uct:2",
     "05.1": 81,
     "05.2": "a1",
     "05.3": -0.2,
     "05.4": 44428012047911739816,
 }
+
+
+FUNCTIONS = {  # right, wrong
+    "02.1": (written.value, lambda position: 0),
+    "02.4": (written.alpha_beta, lambda position, low, high: written.value(position)),
+    "02.5": (written.limited, written.judges_ends),
+    "03.2": (written.ucb1, written.ucb1_that_divides_the_wrong_way),
+    "03.3": (written.choose, written.choose_for_the_first),
+    "03.4": (written.simulate, written.simulate_for_the_mover),
+}
+RIGHT |= {key: lambda right=right: right for key, (right, _) in FUNCTIONS.items()}
+WRONG |= {key: lambda wrong=wrong: wrong for key, (_, wrong) in FUNCTIONS.items()}
 
 
 def table_of_2x2(games, **settings):
@@ -153,6 +171,10 @@ OTHER_FORMS: dict = {
     "01.1": [2.0, "2", np.int64(2), np.array([2])],
     "01.2": ["131,184", "131 184", 131184.0],
     "01.4": ["1 5 9 13 17 21", range(1, 22, 4), {1, 5, 9, 13, 17, 21}, np.arange(1, 22, 4)],
+    "02.2": ["4", 4.0],
+    "03.1": [" C "],
+    "03.5": ["1/20", "5 %", 0.0504],
+    "03.6": [191, "190.8"],
     "05.3": ["-1/2", Fraction(-1, 2), "−0.5"],
     "05.4": ["88,856,024,095,823,479,632"],
     "06.2": ["11/16", "68.75 %", 0.6875],
@@ -163,6 +185,23 @@ MISTAKES = [
     ("01.1", 8, "counts all"),
     ("01.2", 255168, "counts all"),
     ("01.5", 16422, "counts all"),
+    ("02.1", lambda position: -written.value(position), "wrong player"),
+    ("02.1", written.negamax, "wrong player"),
+    ("02.1", written.alternating, "turns alternate"),
+    ("02.2", 9, "wrong player"),
+    ("02.2", 6, "wrong player"),
+    ("02.4", lambda position, low, high: written.value(position), "no cut"),
+    ("02.4", written.cuts_too_much, "unsound cut"),
+    ("02.5", written.judges_ends, "bootstrapped end"),
+    ("03.1", "a", "never explores"),
+    ("03.2", written.ucb1_that_divides_the_wrong_way, "wrong count"),
+    ("03.2", written.ucb1_that_forgets_the_untried, "never explores"),
+    ("03.2", lambda means, uses, c: int(np.argmin(uses)) if 0 in uses else int(np.argmax(means)), "never explores"),
+    ("03.3", written.choose_for_the_first, "wrong player"),
+    ("03.3", written.choose_the_most_visited, "value not visits"),
+    ("03.4", written.simulate_for_the_mover, "wrong player"),
+    ("03.5", 5, "percent for share"),
+    ("03.6", -190.85, "wrong player"),
     ("06.3", 200, "wrong count"),
     ("09.5", 128, "counts all"),
     ("10.3", 88.9, "percent for share"),
@@ -229,6 +268,25 @@ def test_a_stub_is_not_answered_and_an_error_in_an_answer_is_told():
     assert "ZeroDivisionError" in course.graded("09.1", lambda rows, cols: 1 // 0).message
     assert "TypeError" in course.graded("09.1", lambda rows: 1).message
     assert "wrong for 1x1" in course.graded("09.1", lambda rows, cols: rows).message
+
+
+def test_what_is_missing_in_a_simulation_is_told():
+    assert "no children" in course.graded("03.4", written.simulate_without_new_nodes).message
+    assert "0 visits" in course.graded("03.4", lambda root, number: number).message
+    assert "right for" in course.graded("03.3", written.choose_for_the_child).message
+
+
+def test_a_notebook_goes_on_with_the_library_until_an_answer_is_right(capsys):
+    from azlab.course import lesson_02
+
+    assert azlab.course.use("02.1", written.value) is written.value
+    assert azlab.course.use("02.1", lambda position: 0) is lesson_02.value
+    assert capsys.readouterr().out.splitlines() == [
+        "02.1: yours is used from here on.",
+        "02.1: the library's is used from here on, until yours is right.",
+    ]
+    with pytest.raises(AzlabError, match="Nothing builds on exercise 02.2"):
+        azlab.course.use("02.2", 4)
 
 
 def test_no_oracle_answers_where_an_algorithm_is_asked_for():
