@@ -223,7 +223,11 @@ def faults():
         good.playout(states, rng, trace)
         trace[:, :1] = 4  # as if every game had begun in the centre
 
+    def every_other_move(states, mask):
+        mask[:] = states["ply"] % 2 == 1
+
     yield "playout with a wrong trace", with_kernel(playout=untraced)
+    yield "a phase that comes back", with_kernel(horizon=every_other_move)
     yield "length limit too small", broken(max_length=4)
     yield "two moves of one name", broken(move_name=lambda self, action: "abc"[action % 3])
 
