@@ -32,7 +32,7 @@ from azlab.games.game import Game
 from azlab.learning.beginning import first_examples, take_beginning
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.evaluation import Graded, graded, network_accuracy, sample, search_accuracy
-from azlab.learning.horizon import Judge, find_judge, judged_match, keep_judge
+from azlab.learning.horizon import find_judge, judged_match, keep_judge
 from azlab.learning.learner import KerasLearner, Learner, LossConfig, TorchLearner
 from azlab.learning.made_of import check_same, described, with_objects
 from azlab.learning.parts import Parts, both_seats, complete, parts_of
@@ -72,12 +72,15 @@ def trained_learner(folder: RunFolder, config: AlphaZeroConfig, iteration: int) 
 
 
 def evaluator_of(
-    learner: Learner, config: AlphaZeroConfig, threads: int | None = None, judge: Judge | None = None, file: Path | None = None
+    learner: Learner, config: AlphaZeroConfig, threads: int | None = None, beyond: Any = None, file: Path | None = None
 ) -> Any:
-    """The learner's network, or that of a file of its run, as the evaluator of the config's searches."""
+    """The learner's network, or that of a file of its run, as the evaluator of the config's searches.
+
+    beyond: the evaluator that judges positions at a horizon, where the config has one
+    """
     found = learner.evaluator(threads) if file is None else learner.version(file, threads)
-    if judge is not None:
-        return PhaseEvaluator(learner.game, found, judge.learner.evaluator(threads))
+    if beyond is not None:
+        return PhaseEvaluator(learner.game, found, beyond)
     return RestEvaluator(found, learner.game) if config.search.margin else found
 
 
@@ -130,7 +133,9 @@ class AlphaZero:
         self.learner = self._given or new_learner(self.game, self.config.net, self.config.loss, self.config.seed)
         workers = self.config.selfplay.workers
         share = max(1, threads() // workers)
-        self.evaluators = [evaluator_of(self.learner, self.config, share, self.judge) for _ in range(workers)]
+        judges = [self.judge.learner.evaluator(share) if self.judge else None for _ in range(workers)]
+        self._judging = judges[0]  # in gate and evaluation, where one thread plays
+        self.evaluators = [evaluator_of(self.learner, self.config, share, beyond) for beyond in judges]
         settings = self.config.search, self.config.budget, self.config.explore, self.config.selfplay
         self.selfplay = SelfPlay(self.game, self.evaluators, *settings, self.parts)
         self.window = Window(self.game, self.config.training.merge)
@@ -316,7 +321,7 @@ class AlphaZero:
             player = PuctAgent(evaluator, *settings, searcher=parts.test_searcher)
         if self.judge is None or (in_gate and self._is_judged):
             return player
-        return PhaseAgent(player, self.judge.player(seed), name)
+        return PhaseAgent(player, self.judge.player(seed, self._judging), name)
 
     @property
     def _is_judged(self) -> bool:
@@ -326,7 +331,7 @@ class AlphaZero:
     def _version(self, iteration: int) -> Any:
         """An earlier network as an evaluator."""
         file = self.folder.net_file(iteration, self.learner.suffix)
-        return evaluator_of(self.learner, self.config, threads(), self.judge, file)
+        return evaluator_of(self.learner, self.config, threads(), self._judging, file)
 
     def _gate(self, iteration: int) -> dict[str, Any]:
         """Let the new network play the best so far; if it does not win, go back (AlphaGo Zero)."""
@@ -354,8 +359,8 @@ class AlphaZero:
 
     def _gate_match(self, new: Any, old: Any, seed: int) -> Tally | float:
         config, report = self.config.gate, functools.partial(self.progress, "gate")
-        if self.judge is not None and self._is_judged:
-            return judged_match(new, old, self.game, config, self.judge.learner.evaluator(threads()), seed, report)
+        if self._is_judged:
+            return judged_match(new, old, self.game, config, self._judging, seed, report)
         return self.parts.gate(new, old, self.game, config, seed, report)
 
     def _evaluate(self, iteration: int) -> dict[str, Any]:

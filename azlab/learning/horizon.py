@@ -36,10 +36,11 @@ class Judge:
     learner: Learner
     config: "AlphaZeroConfig"
 
-    def player(self, seed: int, threads: int | None = None) -> PuctAgent:
-        """It as a player of the second phase, with the search of its own tests."""
+    def player(self, seed: int, evaluator: Any = None) -> PuctAgent:
+        """It as a player of the second phase, with the search of its own tests; `evaluator` is its network, if there is one."""
         config = self.config
-        return PuctAgent(self.learner.evaluator(threads), config.test_search, config.evaluation.simulations, "judge", seed)
+        found = evaluator or self.learner.evaluator()
+        return PuctAgent(found, config.test_search, config.evaluation.simulations, "judge", seed)
 
 
 def find_judge(game: Game, config: "AlphaZeroConfig", folder: Path) -> Judge | None:

@@ -45,7 +45,7 @@ def trained_agent(text: str, rest: str, seed: int) -> "TrainedAgent | ShippedAge
         raise AzlabError(f"The player {text!r} cannot be read: {error.strerror or error}.") from None
     made.name = text.strip()
     if isinstance(made, TrainedAgent) and made.judge is not None:
-        return PhaseAgent(made, made.judge.player(seed), made.name)
+        return PhaseAgent(made, made.judge.player(seed, made.evaluator.beyond), made.name)  # type: ignore[union-attr]
     return made
 
 
@@ -108,7 +108,8 @@ class TrainedAgent(PuctAgent):
             self.judge = find_judge(learner.game, config, run.path)
         self.game = learner.game
         budget, searcher = simulations or config.evaluation.simulations, (parts or parts_of(config)).test_searcher
-        evaluator = evaluator_of(learner, config, threads, self.judge)
+        beyond = self.judge.learner.evaluator(threads) if self.judge else None
+        evaluator = evaluator_of(learner, config, threads, beyond)
         super().__init__(evaluator, config.test_search, budget, f"az:{path}", seed, searcher=searcher)
 
     def prepare(self, game: Game) -> None:
