@@ -12,6 +12,7 @@ from azlab.errors import AzlabError
 from azlab.files import checkout, write_aside
 from azlab.repro import experiments, report, results
 from azlab.repro.rows import counts_line
+from azlab.repro.sources import has_notebook
 
 MARKED = re.compile(r"(?P<begin><!-- (?P<name>[a-z ]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 PLACES = ("README.md", "docs/*.md", "reproductions/README.md")
@@ -24,7 +25,8 @@ def verdicts() -> str:
     for section in report.gather().sections:
         name = section.source.name
         own = [one for one in committed if one.source == name]
-        shown = sorted({one.notebook for one in experiments.load(name) if any(one.name == kept.experiment for kept in own)})
+        known = [one for one in experiments.load(name) if has_notebook(one.notebook)]  # one may be to come
+        shown = sorted({one.notebook for one in known if any(one.name == kept.experiment for kept in own)})
         kept = [f"`{experiment}` at {profile}{_seeds(own, experiment, profile)}" for experiment, profile in _kinds(own)]
         cells = [f"{section.source.short.upper()} {section.source.title}", ", ".join(kept) or "none"]
         cells += [", ".join(f"`{notebook}`" for notebook in shown) or "none yet", counts_line(section.counts)]
