@@ -1,5 +1,6 @@
 """The source's data (section 5.3): its tables by arithmetic, the public archives counted, training sets drawn from them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,16 +86,24 @@ def training_sets(size: int, games: int, seed: int) -> SplitSets:
         numbers = np.unique(positions.games)
         drawn = np.random.default_rng([seed, 2]).permutation(numbers)[: games or len(numbers)]
         return split_set(positions.take(np.isin(positions.games, drawn)), (0.9, 0.0, 0.1), seed)
-    years = [split_set(go_set(name, 19, games or None, passes=False), (0.9, 0.0, 0.1), seed) for name in KGS.values()]
-    return SplitSets(*(joined([getattr(year, part) for year in years], seed) for part in SplitSets._fields))
+    years, count = [], 0
+    for name in KGS.values():  # one archive after the other is split, so that no more than one is in memory twice
+        positions = go_set(name, 19, games or None, passes=False)
+        numbered = replace(positions, games=positions.games + count)
+        count = int(numbered.games.max()) + 1
+        years.append(split_set(numbered, (0.9, 0.0, 0.1), seed))
+        del positions, numbered
+    return SplitSets(*(joined([getattr(year, part) for year in years]) for part in SplitSets._fields))
 
 
-def joined(parts: list[PositionSet], seed: int) -> PositionSet:
-    """Several sets as one, their positions mixed; games keep numbers of their own."""
-    offsets = np.cumsum([0, *(int(part.games.max(initial=-1)) + 1 for part in parts)])
-    games = np.concatenate([part.games + offset for part, offset in zip(parts, offsets)])
-    order = np.random.default_rng([seed, 3]).permutation(len(games))
-    states, moves, results = (
-        np.concatenate([getattr(part, name) for part in parts])[order] for name in ("states", "moves", "results")
+def joined(parts: list[PositionSet]) -> PositionSet:
+    """Several sets as one, one after the other."""
+    states, moves, results, games = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("states", "moves", "results", "games")
     )
-    return PositionSet(parts[0].game, states, moves, results, games[order])
+    return PositionSet(parts[0].game, states, moves, results, games)
+
+
+def some(positions: PositionSet, count: int, seed: int) -> PositionSet:
+    """So many positions of a set, or all, drawn from its seed."""
+    return positions.take(np.random.default_rng([seed, 3]).permutation(positions.size)[:count])

@@ -23,7 +23,7 @@ from azlab.learning.sweep_table import Table
 from azlab.nets.kinds import new_net
 from azlab.repro.record import Recorder
 from azlab.repro.sweeps import swept
-from azlab_reproductions.s2_go.datasets import training_sets
+from azlab_reproductions.s2_go.datasets import some, training_sets
 from azlab_reproductions.s2_go.precision import precision
 
 # The program's: kernels alone decay, gradients are not cut, boards are not turned.
@@ -88,7 +88,7 @@ def train(config: dict[str, Any], seed: int, folder: Path) -> Iterator[dict[str,
     begin = time.process_time()
     sets = training_sets(config["size"], config["games"], seed)
     learner = new_learner(config, seed)
-    few = {"test": sets.test.take(slice(0, config["tested"])), "train": sets.train.take(slice(0, config["tested"]))}
+    few = {name: some(getattr(sets, name), config["tested"], seed) for name in ("test", "train")}
     watched = Watched(few, precision)
     yield {"iteration": 0, **untrained(learner, watched)}
     last = learner.weights()

@@ -122,6 +122,8 @@ def one_game(player: PolicyAgent, gnugo: GnuGoAgent, rules: Go) -> dict[str, Any
         black, white = final.scores or (0.0, 0.0)
         return {"margin": black - white, "moves": " ".join(final.moves), "failed": ""}
     except AgentFailed as failure:
+        if failure.agent is not gnugo:  # a fault of ours is no lost game
+            raise
         return {"margin": None, "moves": " ".join(failure.position.moves), "failed": str(failure)[:200]}
     finally:
         gnugo.close()

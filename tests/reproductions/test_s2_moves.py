@@ -64,13 +64,19 @@ def test_training_sets_are_whole_games_and_belong_to_their_seed(need):
     assert (large.train.moves < 361).all()
 
 
-def test_joined_sets_keep_their_games_apart(need):
+def test_parts_of_sets_keep_their_rows_together(need):
     need.data(datasets.PRO)
     sets = datasets.training_sets(9, 20, 1)
-    both = datasets.joined([sets.train, sets.test], 0)
+    both = datasets.joined([sets.train, sets.test])
     assert both.size == sets.train.size + sets.test.size
-    apart = len(np.unique(sets.train.games)) + len(np.unique(sets.test.games))
-    assert len(np.unique(both.games)) == apart
+
+    def rows(*parts):
+        return sorted((one.states[k].tobytes(), one.moves[k, 0], one.games[k]) for one in parts for k in range(one.size))
+
+    assert rows(both) == rows(sets.train, sets.test)
+    few = datasets.some(both, 30, 1)
+    assert few.size == 30 and set(rows(few)) <= set(rows(both)) and rows(few) == rows(datasets.some(both, 30, 1))
+    assert rows(few) != rows(datasets.some(both, 30, 2)) and datasets.some(both, 10**6, 1).size == both.size
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------
