@@ -23,6 +23,9 @@ def test_a_table_follows_its_results(toy):
         number(1.0, seed=seed).keep()
     result(experiment="other", profile="laptop").keep()
     assert tables.main() == 0
+    assert "| none yet |" in (toy.folder / "README.md").read_text()  # the notebook is to come
+    toy.notebook()
+    assert tables.main() == 0
     text = (toy.folder / "README.md").read_text()
     row = "| S9 A toy | `other` at laptop, `toy` at smoke, 2 seeds | `01_toy` | 1 reproduced, 2 not run at this scale |"
     assert (
