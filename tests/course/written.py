@@ -151,3 +151,86 @@ def simulate_for_the_mover(root, number):
 def simulate_without_new_nodes(root, number):
     root.visits += 1
     root.total += lesson_03.playout(root.position, number)
+
+
+# --- 04: values -----------------------------------------------------------------------------------------------------
+
+
+def values_of(policy, small):
+    """Recursive, with a memory."""
+    known = {}
+
+    def value(s):
+        if s not in known:
+            ends = small.result[s] is not None
+            known[s] = small.result[s] if ends else sum(p * value(small.children[s][m]) for m, p in policy[s].items())
+        return known[s]
+
+    return [value(s) for s in range(len(small))]
+
+
+def values_that_ignore_results(policy, small):
+    values = [0.0] * len(small)
+    for s in reversed(range(len(small))):
+        values[s] = sum(policy[s][move] * values[after] for move, after in small.children[s].items())
+    return values
+
+
+def values_for_the_mover(policy, small):
+    return [v if small.to_move[s] == 0 else -v for s, v in enumerate(values_of(policy, small))]
+
+
+def greedy(values, small):
+    """Ties are shared."""
+    policy = []
+    for s, moves in enumerate(small.children):
+        signed = {move: values[after] * (1 - 2 * small.to_move[s]) for move, after in moves.items()}
+        best = [move for move in moves if signed[move] == max(signed.values())]
+        policy.append({move: (move in best) / max(1, len(best)) for move in moves})
+    return policy
+
+
+def greedy_for_the_first(values, small):
+    policy = []
+    for moves in small.children:
+        best = max(moves, key=lambda move: values[moves[move]]) if moves else None
+        policy.append({move: float(move == best) for move in moves})
+    return policy
+
+
+def td_update(values, s, after, alpha, small):
+    ends = small.result[after] is not None
+    values[s] = (1 - alpha) * values[s] + alpha * (small.result[after] if ends else values[after])
+
+
+def td_beyond_the_end(values, s, after, alpha, small):
+    values[s] += alpha * (values[after] - values[s])
+
+
+def td_that_turns_the_sign(values, s, after, alpha, small):
+    ends = small.result[after] is not None
+    values[s] += alpha * (-(small.result[after] if ends else values[after]) - values[s])
+
+
+def q_update(q, s, move, after, alpha, small, best_of=lambda small, s, after: small.to_move[after]):
+    ends = small.result[after] is not None
+    ranked = sorted(q[after].values())
+    target = small.result[after] if ends else ranked[-1] if best_of(small, s, after) == 0 else ranked[0]
+    q[s][move] = (1 - alpha) * q[s][move] + alpha * target
+
+
+def q_always_max(*arguments):
+    q_update(*arguments, best_of=lambda small, s, after: 0)
+
+
+def q_for_who_moved(*arguments):
+    q_update(*arguments, best_of=lambda small, s, after: small.to_move[s])
+
+
+def q_alternating(*arguments):
+    q_update(*arguments, best_of=lambda small, s, after: 1 - small.to_move[s])
+
+
+def q_beyond_the_end(q, s, move, after, alpha, small):
+    target = (max if small.to_move[after] == 0 else min)(q[after].values(), default=0)
+    q[s][move] += alpha * (target - q[s][move])
