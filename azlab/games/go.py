@@ -3,6 +3,9 @@
 Ko comes in three kinds. "simple" forbids taking back a single stone at once; "positional" forbids any earlier position
 of the board; "situational" forbids any earlier position with the same player to move. The two superko kinds remember a
 64-bit hash of every earlier position; a simple-ko state has no such field.
+
+The playouts here, `playout` and `playout_superko`, are the plain ones, to read and to compare with. The game uses those of
+`go_playout.py`, which make the same moves from the same random numbers in a fraction of the time.
 """
 
 from collections.abc import Sequence
@@ -10,12 +13,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from azlab.errors import AzlabError, IllegalMove, one_of, whole_number
-from azlab.games import grid, stones
+from azlab.games import go_playout, grid, stones
 from azlab.games.game import Kernels, Position, state_dtype
 from azlab.games.go_board import GoBoardGame, handicap_cells
 from azlab.games.go_questions import may_place_each, safe_eyes
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.stones import EMPTY, area, is_safe_eye, may_place, place_stone, point_of
+from azlab.games.stones import (
+    EMPTY,
+    KEYS,
+    action_of_point,
+    area,
+    is_safe_eye,
+    may_place,
+    place_stone,
+    point_of,
+    point_of_action,
+    record,
+    situation,
+)
 from azlab.games.validity import Faults, other_options
 
 
@@ -32,14 +47,6 @@ def dtype(size: int, history: int) -> np.dtype:
     if history:
         fields = [("hash", np.uint64), ("history", np.uint64, (history,)), ("situational", np.bool_), *fields]
     return state_dtype(*fields)
-
-
-def _zobrist_keys() -> np.ndarray:
-    """One random key for each colour and place, and a last row whose first key stands for White to move."""
-    return np.random.Generator(np.random.PCG64(2016)).integers(1, 2**63, (3, 20 * 21 + 1)).astype(np.uint64)
-
-
-KEYS = _zobrist_keys()
 
 
 # --- simple ko --------------------------------------------------------------------------------------------------
@@ -68,19 +75,6 @@ def play_one(state, point, marks, stack, captured):
     if state.passes == 2 or state.ply == state.max_moves:
         finish(state, marks, stack)
     return count
-
-
-@kernel
-def point_of_action(action, stride):
-    """The place of an action, 0 for the pass."""
-    return 0 if action == (stride - 1) * (stride - 1) else point_of(action, stride)
-
-
-@kernel
-def action_of_point(point, stride):
-    """The reverse of `point_of_action`."""
-    size = stride - 1
-    return size * size if point == 0 else (point // stride - 1) * size + point % stride - 1
 
 
 @kernel
@@ -150,7 +144,7 @@ def random_candidate(state, i, rng, empty, untried, marks, stack):
 
 @kernel
 def playout(states, rng, trace):
-    """See `Kernels`. Random play that never fills its own eyes and passes only when nothing else is left; it ends in time."""
+    """As `go_playout.playout`, but plain. Random play never fills its own eyes and passes only when nothing else is left."""
     length = len(states[0].board)
     marks, stack, captured = np.zeros(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     empty = np.empty(length, np.int64)
@@ -183,12 +177,6 @@ def play_from_list(state, k, empty, free, marks, stack, captured):
 
 
 @kernel
-def situation(board_hash, state, to_move):
-    """What superko compares: the board, and for the situational kind also whose turn it is."""
-    return board_hash ^ KEYS[2, 0] if state.situational and to_move == 1 else board_hash
-
-
-@kernel
 def hash_after(state, board, point, marks, stack, captured):
     """The hash of the board after a stone on `point`; `board` is scratch memory."""
     board[:] = state.board
@@ -207,14 +195,6 @@ def repeats(state, point, board, marks, stack, captured):
         if state.history[k] == wanted:
             return True
     return False
-
-
-@kernel
-def record(state, board_hash):
-    """Remember the position just reached."""
-    state.hash = board_hash
-    if state.ply < len(state.history):
-        state.history[state.ply] = situation(board_hash, state, state.to_move)
 
 
 @kernel
@@ -298,9 +278,9 @@ class Go(GoBoardGame):
         self.handicap_cells = handicap_cells(size, handicap)
         self.dtype = dtype(size, 0 if ko == "simple" else max_moves + 1)
         self.kernels = (
-            Kernels(legal, play, encode, playout, lead)
+            Kernels(legal, play, encode, go_playout.playout, lead)
             if ko == "simple"
-            else Kernels(legal_superko, play_superko, encode, playout_superko, lead)
+            else Kernels(legal_superko, play_superko, encode, go_playout.playout_superko, lead)
         )
         self.num_actions = size * size + 1
         self.max_length = max_moves

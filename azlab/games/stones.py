@@ -1,4 +1,4 @@
-"""Stones on a Go board: chains, liberties, captures, eyes and area. Shared by `go` and `simple_go`.
+"""Stones on a Go board: chains, liberties, captures, eyes, area and hashes. Shared by `go`, `go_playout` and `simple_go`.
 
 The board is a flat int8 array with a border, so that no neighbour needs an edge test. For a board of N x N points a row
 takes N+1 places: one border place at its left, then its points; a border row lies above and below. The border place to
@@ -32,6 +32,19 @@ def point_of(cell, stride):
     """The place of cell number `cell`, counted row by row from the top."""
     size = stride - 1
     return (cell // size + 1) * stride + cell % size + 1
+
+
+@kernel
+def point_of_action(action, stride):
+    """The place of an action, 0 for the pass."""
+    return 0 if action == (stride - 1) * (stride - 1) else point_of(action, stride)
+
+
+@kernel
+def action_of_point(point, stride):
+    """The reverse of `point_of_action`."""
+    size = stride - 1
+    return size * size if point == 0 else (point // stride - 1) * size + point % stride - 1
 
 
 @kernel
@@ -215,3 +228,28 @@ def look_at(boards, kos, to_move, stride, stands, is_right):
     for i in range(len(boards)):
         stands[i] = all_have_liberties(boards[i], stride, marks, stack)
         is_right[i] = kos[i] == 0 or is_ko(boards[i], kos[i], 1 - to_move[i], stride)
+
+
+# --- superko: positions by their hashes -------------------------------------------------------------------------------
+
+
+def _zobrist_keys() -> np.ndarray:
+    """One random key for each colour and place, and a last row whose first key stands for White to move."""
+    return np.random.Generator(np.random.PCG64(2016)).integers(1, 2**63, (3, 20 * 21 + 1)).astype(np.uint64)
+
+
+KEYS = _zobrist_keys()
+
+
+@kernel
+def situation(board_hash, state, to_move):
+    """What superko compares: the board, and for the situational kind also whose turn it is."""
+    return board_hash ^ KEYS[2, 0] if state.situational and to_move == 1 else board_hash
+
+
+@kernel
+def record(state, board_hash):
+    """Remember the position just reached."""
+    state.hash = board_hash
+    if state.ply < len(state.history):
+        state.history[state.ply] = situation(board_hash, state, state.to_move)
