@@ -12,7 +12,7 @@ from azlab.games import grid, stones
 from azlab.games.game import Kernels, Position, state_dtype
 from azlab.games.go_board import GoBoardGame
 from azlab.games.kernel import kernel, note, random_below
-from azlab.games.stones import all_have_liberties, is_eye, liberties, may_place, place_stone, point_of
+from azlab.games.stones import all_have_liberties, is_eye, liberties, may_place, place_stone, point_of, point_of_action
 from azlab.games.validity import Faults
 
 
@@ -109,9 +109,7 @@ def play(states, actions):
     length = len(states[0].board)
     marks, stack, captured = np.zeros(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     for i in range(len(states)):
-        size = states[i].stride - 1
-        point = 0 if actions[i] == size * size else point_of(actions[i], states[i].stride)
-        play_one(states[i], point, marks, stack, captured)
+        play_one(states[i], point_of_action(actions[i], states[i].stride), marks, stack, captured)
 
 
 @kernel
