@@ -30,6 +30,7 @@ from azlab.games.stones import (
     point_of_action,
     record,
     situation,
+    touches_empty,
 )
 from azlab.games.validity import Faults, other_options
 
@@ -85,7 +86,12 @@ def legal(states, mask):
         state = states[i]
         for cell in range(mask.shape[1] - 1):
             point = point_of(cell, state.stride)
-            mask[i, cell] = not state.over and may_place(state.board, point, state.to_move, state.ko, state.stride, marks, stack)
+            is_empty = state.board[point] == EMPTY and not state.over
+            # `may_place` asks this too, but most points need not be handed to it with all its scratch memory, which takes time
+            is_open = point != state.ko and touches_empty(state.board, point, state.stride)
+            mask[i, cell] = is_empty and (
+                is_open or may_place(state.board, point, state.to_move, state.ko, state.stride, marks, stack)
+            )
         mask[i, mask.shape[1] - 1] = not state.over
 
 

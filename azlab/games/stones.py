@@ -77,13 +77,20 @@ def liberties(board, point, limit, stride, marks, stack):
 
 
 @kernel
+def touches_empty(board, point, stride):
+    """Whether a neighbour of `point` is empty."""
+    return (
+        board[point + 1] == EMPTY or board[point - 1] == EMPTY or board[point + stride] == EMPTY or board[point - stride] == EMPTY
+    )
+
+
+@kernel
 def may_place(board, point, colour, ko, stride, marks, stack):
     """Whether `colour` may put a stone on `point`: empty, not the ko point, and no suicide."""
     if board[point] != EMPTY or point == ko:
         return False
-    for step in (1, -1, stride, -stride):
-        if board[point + step] == EMPTY:
-            return True
+    if touches_empty(board, point, stride):
+        return True
     for step in (1, -1, stride, -stride):
         near = point + step
         if board[near] == colour:  # joins a chain that keeps another liberty
