@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from azlab.bench import Row, easy_games
 from azlab.games import game as find
+from azlab.games import go
 from azlab.games.game import NO_TRACE, Game
 from azlab.games.kernel import new_rng
 from azlab.search import uct
@@ -32,17 +33,29 @@ def label(name: str, options: dict) -> str:
 
 def moves_per_second(game: Game, seconds: float) -> float:
     """Moves a second of random playouts, the best of the batches that fit into `seconds` (others disturb the rest)."""
-    game.playout(game.new_states(1))  # compile or load
+    return moves_in_turns([game], seconds)[0]
+
+
+def moves_in_turns(games: list[Game], seconds: float) -> list[float]:
+    """`moves_per_second` of several games, a batch of each in turn, so that what disturbs one disturbs all.
+
+    Time of the processor counts, not of the clock, so that other work on the core counts little. `seconds` is for each game.
+    """
+    for game in games:
+        game.playout(game.new_states(1))  # compile or load
     batch = 64
-    best = 0.0
-    end = time.perf_counter() + seconds
+    best = [0.0] * len(games)
+    end = time.perf_counter() + seconds * len(games)
     while time.perf_counter() < end:
-        states, rng = game.new_states(batch), new_rng(batch, batch)
-        start = time.perf_counter()
-        game.kernels.playout(states, rng, NO_TRACE)
-        spent = time.perf_counter() - start
-        best = max(best, float(states["ply"].sum()) / spent)
-        if spent < 0.02:  # too short to time well
+        longest = 0.0
+        for k, game in enumerate(games):
+            states, rng = game.new_states(batch), new_rng(batch, batch)
+            start = time.process_time()
+            game.kernels.playout(states, rng, NO_TRACE)
+            spent = time.process_time() - start
+            best[k] = max(best[k], float(states["ply"].sum()) / max(spent, 1e-6))
+            longest = max(longest, spent)
+        if longest < 0.02:  # too short to time well
             batch *= 2
     return best
 
@@ -50,12 +63,27 @@ def moves_per_second(game: Game, seconds: float) -> float:
 def playouts(seconds: float) -> Iterator[Row]:
     """Moves a second of each game."""
     for name, options in GAMES:
-        speed = moves_per_second(find(name, **options), seconds)
-        yield Row("random playouts, one core", label(name, options), "azlab", speed, "moves/s")
+        ways = {"azlab": find(name, **options)} | plain_ways(name, options)
+        for who, speed in zip(ways, moves_in_turns(list(ways.values()), seconds), strict=True):
+            yield Row("random playouts, one core", label(name, options), who, speed, "moves/s")
     for what, game in easy_ways():
         yield Row("random playouts, one core", what, "azlab", moves_per_second(game, seconds), "moves/s")
+    small: dict = {"size": 9}
+    for who, game in ({"azlab": find("go", **small)} | plain_ways("go", small)).items():
+        rate = simulations_per_second(game, seconds)
+        yield Row("UCT, what fast playouts gain, one core", label("go", small), who, rate, "simulations/s")
     for what, game in [("tictactoe", find("tictactoe")), ("connect4", find("connect4")), *easy_ways()]:
         yield Row("UCT, what the easy way costs, one core", what, "azlab", simulations_per_second(game, seconds), "simulations/s")
+
+
+def plain_ways(name: str, options: dict) -> dict[str, Game]:
+    """Go with the playouts that are easy to read (azlab/games/go.py), to see what the fast ones gain; nothing for other games."""
+    if name != "go":
+        return {}
+    game = find(name, **options)
+    plain = go.playout if options.get("ko", "simple") == "simple" else go.playout_superko
+    game.kernels = game.kernels._replace(playout=plain)
+    return {"plain": game}
 
 
 def easy_ways() -> Iterator[tuple[str, Game]]:
