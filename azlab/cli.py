@@ -47,6 +47,7 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_play(commands)
     _add_match(commands)
+    _add_tournament(commands)
     _add_gtp(commands)
     _add_reproduce(commands)
     _add_train(commands)
@@ -149,6 +150,40 @@ def _match(args: argparse.Namespace) -> int:
         result.save(args.save)
         print(f"The games are in {args.save}.")
     return 0 if result.complete else STOPPED
+
+
+def _add_tournament(commands: argparse._SubParsersAction) -> None:
+    tournament = commands.add_parser(
+        "tournament",
+        help="let all players in a folder of Python files play each other, and write a page with the games",
+        description="A round robin of the files in a folder, one a player, each game in processes of its own with limits "
+        "(docs/tournament.md). The same command goes on where it was stopped. It is no protection against malice.",
+    )
+    tournament.add_argument("folder", metavar="FOLDER", help="the folder with anna.py, ben.py and so on")
+    tournament.add_argument("options", nargs="*", type=_option, metavar="OPTION=VALUE", help="options of the game, e.g. rows=4")
+    tournament.add_argument("--game", required=True, help="the game, as for play")
+    tournament.add_argument("--games", type=int, default=10, help="of each pair of players, an even number (default: 10)")
+    tournament.add_argument("--with", dest="agents", action="append", metavar="AGENT", help="an agent plays too, e.g. uct:1000")
+    tournament.add_argument("--seconds", type=float, default=5.0, help="for a move (default: 5)")
+    tournament.add_argument("--start-seconds", type=float, default=30.0, help="for starting a player (default: 30)")
+    tournament.add_argument("--memory", type=int, default=2000, metavar="MB", help="for a player, on Linux (default: 2000)")
+    tournament.add_argument(
+        "--openings", type=int, help="random moves before each game (default: 2, more when those are used up)"
+    )
+    tournament.add_argument("--seed", type=_seed, default=0, help="of the openings and the players (default: 0)")
+    tournament.add_argument("--processes", type=int, metavar="N", help="how many games at once (default: one a core)")
+    tournament.add_argument(
+        "--out", metavar="FOLDER", help="folder of the results (default: runs/tournament_ and the folder's name)"
+    )
+    tournament.add_argument("--again", action="append", metavar="PLAYER", help="play this player's games anew")
+    tournament.add_argument("--list", action="store_true", help="say who would play and how much of it is done, and stop")
+    tournament.set_defaults(run=_tournament)
+
+
+def _tournament(args: argparse.Namespace) -> int:
+    from azlab.show import tournament_command
+
+    return tournament_command.run(args)
 
 
 def _add_gtp(commands: argparse._SubParsersAction) -> None:

@@ -40,9 +40,14 @@ COLOURS = {
 }
 
 
-def _style_sheet() -> str:
+def dark_rules() -> str:
+    """The style sheet that gives a picture its dark colours where a viewer prefers them."""
     rules = "".join(f".azlab-{name}{{fill:{dark}}}.azlab-{name}-line{{stroke:{dark}}}" for name, (_, dark) in COLOURS.items())
-    return f"<style>@media (prefers-color-scheme:dark){{{rules}}}</style>"
+    return f"@media (prefers-color-scheme:dark){{{rules}}}"
+
+
+def _style_sheet() -> str:
+    return f"<style>{dark_rules()}</style>"
 
 
 def _fill(name: str) -> str:
@@ -129,12 +134,22 @@ SHAPES: dict[str, Callable[..., list[str]]] = {
 }
 
 
+def drawn(shape: tuple) -> str:
+    """One shape of a picture as SVG elements."""
+    return "".join(SHAPES[shape[0]](*shape[1:]))
+
+
+def size(picture: Picture) -> tuple[float, float]:
+    """Width and height of a picture without a caption, in pixels."""
+    return CELL * picture.width + 2 * MARGIN, CELL * picture.height + 2 * MARGIN
+
+
 def draw(picture: Picture, caption: str = "") -> str:
     """The picture as a self-contained SVG text with a caption below."""
-    board = CELL * picture.width + 2 * MARGIN
+    board, tall = size(picture)
     width = max(board, CAPTION_LETTER * len(caption) + 16)  # a small board with a long caption stands in the middle
-    height = CELL * picture.height + 2 * MARGIN + (CAPTION if caption else 0)
-    body = [element for shape in picture.shapes for element in SHAPES[shape[0]](*shape[1:])]
+    height = tall + (CAPTION if caption else 0)
+    body = [drawn(shape) for shape in picture.shapes]
     if width > board:
         body = [f'<g transform="translate({(width - board) / 2:g} 0)">', *body, "</g>"]
     if caption:
