@@ -19,8 +19,8 @@ from azlab.errors import AzlabError
 from azlab.games.game import Game
 
 NOTE = (
-    "wins-draws-losses of the player at the left; ratings are relative to a mean of 1600, with 95% intervals, and leave out "
-    "games of players who could not start"
+    "Wins-draws-losses are those of the player at the left; ratings are relative to a mean of 1600, and leave out games of "
+    "players who could not start"
 )
 
 
