@@ -114,7 +114,7 @@ def odd_word() -> Callable[[random.Random], str]:
     return draw
 
 
-BROWSER = ("test_browser.py", "test_search_browser.py")
+BROWSER = ("test_browser.py", "test_search_browser.py", "test_tournament_browser.py")
 GNU_GO = ("test_go_gnugo.py", "test_gtp_agent.py", "test_gtp.py", "test_gtp_bad_engines.py", "test_gtp_referee.py")
 
 

@@ -88,7 +88,7 @@ class Tournament:
 
     # --- what there is to do ------------------------------------------------------------------------------------------------
 
-    def keys(self) -> list[Key]:
+    def all_keys(self) -> list[Key]:
         """All games, by opening: so what is finished early says something about everyone."""
         pairs = list(itertools.combinations([one.name for one in self.players], 2))
         return [
@@ -97,11 +97,11 @@ class Tournament:
 
     def finished(self) -> list[Played]:
         """The games of this tournament that are finished, in their order."""
-        return [self.results.games[key] for key in self.keys() if key in self.results.games]
+        return [self.results.games[key] for key in self.all_keys() if key in self.results.games]
 
     def missing(self) -> list[Key]:
         """The games that are not finished; two players who cannot start do not meet."""
-        return [key for key in self.keys() if key not in self.results.games and not all(map(self.fault, key[1:]))]
+        return [key for key in self.all_keys() if key not in self.results.games and not all(map(self.fault, key[1:]))]
 
     def fault(self, name: str) -> Failure | None:
         """Why a player cannot play, as far as is known."""
@@ -141,7 +141,7 @@ class Tournament:
         missing = self.missing()
         needed = {name for key in missing for name in key[1:]}
         unknown = [one for one in self.players if one.name in needed and one.name not in self.results.players]
-        done, total = len(self.keys()) - len(missing), len(self.keys())
+        done, total = len(self.all_keys()) - len(missing), len(self.all_keys())
         for known, printed in _in_threads(at_once, self._looked_at, unknown):
             if known.fault and not self._by_name[known.name].path:
                 raise AzlabError(f"{known.name} cannot play here: {known.fault.reason.rstrip('.')}.")
