@@ -79,14 +79,11 @@ def serve(job: Job, link: Any, printed: Any) -> None:
         _end_after(job, job.start_seconds)
         player, shown = _player(job, rules)
         say(said="started", shown=shown)
-        while True:
-            faulthandler.cancel_dump_traceback_later()
-            asked = json.loads(link.recv_bytes())
-            for action in asked["actions"][len(position.actions) :]:
+        while (actions := _asked(link)) is not None:
+            for action in actions[len(position.actions) :]:
                 position = position.play(action)
             _end_after(job, job.seconds)
             say(said="move", move=_as_move(player.choose(position)))
-    except EOFError:  # the game has ended: nobody asks any more
         if job.source is None:
             close(player)
     except BaseException as error:  # sys.exit and Ctrl-C's error among them: whatever it is, it ends this player alone
@@ -95,6 +92,15 @@ def serve(job: Job, link: Any, printed: Any) -> None:
         with contextlib.suppress(OSError):
             say(said="failed", kind=kind, reason=reason)
     _leave()
+
+
+def _asked(link: Any) -> list[int] | None:
+    """The actions that have led to the next question; None when the game has ended and nobody asks any more."""
+    faulthandler.cancel_dump_traceback_later()
+    try:
+        return json.loads(link.recv_bytes())["actions"]
+    except EOFError:
+        return None
 
 
 def _leave() -> None:

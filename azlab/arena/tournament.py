@@ -30,6 +30,7 @@ from azlab.machine import cores
 
 RESULTS = "results.jsonl"
 PRINTED, MOST_PRINTED = "printed", 1_000_000  # the folder of what players print, and the most bytes for each
+LONGEST = 1_000_000  # seconds that can be asked for
 LONGEST_WHY = 250  # letters of why a move is illegal
 
 
@@ -43,8 +44,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in (("seconds", self.seconds), ("start seconds", self.start_seconds)):
-            if finite_number(name, value) <= 0:
-                raise AzlabError(f"The {name} must be more than 0.")
+            if not 0 < finite_number(name, value) <= LONGEST:
+                raise AzlabError(f"The {name} must be more than 0 and at most {LONGEST:,}.")
         whole_number("memory", self.memory, 50, 10**7)
 
 

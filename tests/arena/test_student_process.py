@@ -67,6 +67,7 @@ AT_MOVE = {
     "raises": ("raise KeyError('x')", CRASH, "KeyError: 'x' (anna.py, line 2)"),
     "exit": ("import sys; sys.exit(0)", CRASH, "SystemExit: 0 (anna.py, line 2)"),
     "os._exit": ("import os; os._exit(0)", CRASH, "its process ended with exit code 0"),
+    "input": ("return input()", CRASH, "EOFError: EOF when reading a line (anna.py, line 2)"),
     "interrupt": ("raise KeyboardInterrupt", CRASH, "KeyboardInterrupt"),
     "kill": ("import os; os.kill(os.getpid(), 11)", CRASH, "its process ended by SIGSEGV"),
     "recursion": ("return choose(position)", CRASH, "RecursionError"),
