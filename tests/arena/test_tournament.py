@@ -166,7 +166,7 @@ def test_wrong_settings_are_sentences(tmp_path, settings, words):
 # --- a tournament that is ended in the middle ---------------------------------------------------------------------------------
 
 SLOW = "import os, random, time\nopen('pids', 'a').write(f'{os.getpid()}\\n')\ndef choose(p):\n    time.sleep(0.05)\n"
-SLOWLY = {name: f"{SLOW}    return random.choice(p.legal_moves)\n" for name in ("anna.py", "ben.py", "carl.py")}
+SLOWLY = {name: f"{SLOW}    return random.choice(list(set(p.legal_moves)))\n" for name in ("anna.py", "ben.py", "carl.py")}
 
 
 def begun(tmp_path: Path) -> subprocess.Popen:
