@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -169,17 +170,17 @@ SLOW = "import os, random, time\nopen('pids', 'a').write(f'{os.getpid()}\\n')\nd
 SLOWLY = {name: f"{SLOW}    return random.choice(list(set(p.legal_moves)))\n" for name in ("anna.py", "ben.py", "carl.py")}
 
 
-def begun(tmp_path: Path) -> subprocess.Popen:
-    """The command in a process of its own, when it has finished some games and not all."""
-    write(tmp_path / "players", SLOWLY)
+def begun(tmp_path: Path, files: dict[str, str], is_time: Callable[[], bool]) -> subprocess.Popen:
+    """The command in a process of its own, at the moment when it is time to end it."""
+    write(tmp_path / "players", files)
     command = [sys.executable, "-m", "azlab.cli", "tournament", str(tmp_path / "players"), "--game", "tictactoe", "--games", "20"]
     command += ["--seconds", str(PATIENCE), "--start-seconds", str(PATIENCE), "--processes", "2", "--out", str(tmp_path / "out")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))}
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and process.poll() is None and len(games_in(tmp_path)) < 4:
+    while time.monotonic() < end and process.poll() is None and not is_time():
         time.sleep(0.02)
-    assert process.poll() is None
+    assert process.poll() is None and is_time()
     return process
 
 
@@ -208,7 +209,7 @@ def is_gone(pid: int) -> bool:
 
 
 def test_a_killed_tournament_goes_on_and_ends_as_if_nothing_had_happened(tmp_path):
-    process = begun(tmp_path)
+    process = begun(tmp_path, SLOWLY, lambda: len(games_in(tmp_path)) >= 4)
     process.kill()
     process.wait()
     done = games_in(tmp_path)
@@ -221,8 +222,28 @@ def test_a_killed_tournament_goes_on_and_ends_as_if_nothing_had_happened(tmp_pat
     assert results(tmp_path) == results(tmp_path, "undisturbed")
 
 
+LOOPS = """
+import os, subprocess, sys
+def choose(position):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    with open("pids", "a") as file:
+        file.write(f"{os.getpid()} {child.pid}\\n")
+    while True:
+        pass
+"""
+
+
+def test_players_that_never_stop_end_with_a_killed_tournament_and_so_does_what_they_started(tmp_path):
+    pids = tmp_path / "players" / "pids"
+    process = begun(tmp_path, {"anna.py": LOOPS, "ben.py": LOOPS}, lambda: pids.exists() and pids.read_text().count("\n") == 2)
+    assert not any(is_gone(int(pid)) for pid in pids.read_text().split())
+    process.kill()
+    process.wait()
+    assert all_gone(tmp_path)
+
+
 def test_ctrl_c_keeps_finished_games_and_writes_the_page(tmp_path):
-    process = begun(tmp_path)
+    process = begun(tmp_path, SLOWLY, lambda: len(games_in(tmp_path)) >= 4)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and "the same command goes on from there" in said
