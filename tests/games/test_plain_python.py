@@ -20,6 +20,7 @@ GAMES = [
     ("go", {"size": 3, "ko": "positional"}),
     ("simple_go", {"size": 3}),
     ("seega", {"size": 5}),
+    ("seega", {"rules": "bodogemu"}),
 ]
 # Large boards, where int8 overflows first; too slow to check in full without the compiler, so they are only played.
 LARGE_GAMES = [

@@ -196,6 +196,7 @@ def test_the_oracle_fills_the_bar():
     assert board.view["evaluation"] == {"on": False, "share": 0.5, "text": ""}
     assert azlab.show.play("go").view["evaluation"] is None and azlab.show.play("simple_go").view["evaluation"] is None
     assert azlab.show.play("seega", move_limit=50).view["evaluation"] is None  # tables know no limit on all moves
+    assert azlab.show.play("seega", rules="bodogemu").view["evaluation"] is None  # ... nor extra moves with any stone
 
 
 def test_an_oracle_that_knows_endgames_only_fills_the_bar_when_it_comes_to_one():
