@@ -126,6 +126,10 @@ def _grown(moves: str, name: str = "tictactoe", simulations: int = 60, **options
     return search(game(name, **options).from_moves(moves), simulations)
 
 
+def _most_visited(node: Node) -> int:
+    return max(node.children, key=lambda action: node.children[action].visits)
+
+
 def _nodes() -> list[Node]:
     """Nodes whose moves have all been tried, of both players, in tic-tac-toe and in a game with extra turns."""
     roots = [_grown("b2 a1"), _grown("b2 a1 c1"), _grown("aA Aa Ab", "dots_and_boxes", 100, rows=1, cols=2)]
@@ -155,7 +159,7 @@ def where_to_go(answer: Any) -> bool | str | Mistake:
         )
     if all(node.position.to_move == 0 for node in wrong):
         return mistake("wrong player", "It is right for the second player; the first wants the results that are good for her.")
-    if all(action == max(node.children, key=lambda a, n=node: n.children[a].visits) for node, action in given.items()):
+    if all(action == _most_visited(node) for node, action in given.items()):
         return mistake("value not visits", "It goes where it has been most often; what is asked for is the largest bound.")
     return f"It is right for {len(given) - len(wrong)} of {len(given)} nodes."
 
