@@ -95,5 +95,7 @@ class OneHot:
 
 def new_plays_second(new: Agent, old: Agent, game: Game, config: GateConfig, seed: int, progress: Callable) -> float:
     """The new network always answers, and all games begin at the start of the game."""
+    if config.openings > 0:
+        raise AzlabError("Where the new network always plays second, no random moves open the games: leave out gate.openings.")
     played = complete(match(old, new, config.games, game, openings=0, seed=seed, progress=progress, swap_seats=False))
     return (played.losses + played.draws / 2) / config.games

@@ -82,6 +82,12 @@ def test_the_new_network_always_plays_second_and_without_openings(tiny, tmp_path
         assert row["gate_score"] == pytest.approx(sum(points) / 8) and row["accepted"] == (row["gate_score"] >= 0.51)
 
 
+def test_a_gate_without_openings_refuses_them(tiny):
+    gate = tiny(gate__score=0.51, gate__openings=2).gate
+    with pytest.raises(AzlabError, match="leave out gate.openings"):
+        program.new_plays_second(azlab.agent("random"), azlab.agent("random"), azlab.game("tictactoe"), gate, 0, print)
+
+
 def test_the_presets_have_the_program_and_nothing_else_has():
     for name, flips in (("s3_a", True), ("s3_b", True), ("s3_c", False)):
         found = parts_of(preset(name))
