@@ -16,6 +16,7 @@ from azlab.arena import match
 from azlab.arena.gtp_agent import GnuGoAgent
 from azlab.arena.match import AgentFailed
 from azlab.arena.policy_agent import AFTER_OPPONENT, EYES_LEFT, PolicyAgent
+from azlab.arena.results import score_interval
 from azlab.errors import AzlabError
 from azlab.files import write_aside
 from azlab.games.go import Go
@@ -168,9 +169,11 @@ def summary(own: list[dict[str, Any]]) -> dict[str, Any]:
 def claims_of(record: Recorder, size: int, found: dict[str, list[dict[str, Any]]]) -> None:
     """Shares of games won against GNU Go's strongest level here, by the source's player and by the repaired one."""
     for player, claim in (("source", f"s2.play.{size}x{size}.wins"), ("repaired", f"s2.play.{size}x{size}.repaired")):
-        margins = np.array([one["margin"] for one in found[player] if one["margin"] is not None])
-        if len(margins):
-            share = float((margins > 0).mean())
-            error = float(1.96 * np.sqrt(share * (1 - share) / len(margins)))
-            note = f"{len(margins)} games; the middle margin is {np.median(margins):+g}"
-            record(claim, share, error, len(margins), note)
+        whole = [one for one in found[player] if one["margin"] is not None]
+        if whole:
+            share = float(np.mean([one["margin"] > 0 for one in whole]))
+            different = {one["moves"]: float(one["margin"] > 0) for one in whole}  # a game twice tells no more than once
+            low, high = score_interval([won] for won in different.values())
+            middle = np.median([one["margin"] for one in whole])
+            note = f"{len(different)} different games of {len(whole)}; the middle margin is {middle:+g}"
+            record(claim, share, max(share - low, high - share), len(whole), note)

@@ -116,12 +116,10 @@ def test_the_profiles_have_the_source_s_settings():
     said = moves.training_config({**SIZES, **laptop, "rate": 0.1}, 0)
     assert said.epochs == 20 and said.epoch_steps == 1000 and (said.momentum, said.average) == (0.0, 0.9999)
     assert (moves.LOSS.weight_decay, moves.LOSS.decay_biases, moves.LOSS.symmetries) == (5e-4, False, False)
+    shared = ("filters", "steps", "every", "batch", "tested", "games_9", "games_19")
     for profile in ("smoke", "laptop", "paper"):  # so that the networks of one run serve both
         own, other = (experiments.find(f"s2.{name}").at(profile) for name in ("moves", "play"))
-        if profile != "smoke":
-            assert all(
-                other[name] == own[name] for name in ("filters", "steps", "every", "batch", "tested", "games_9", "games_19")
-            )
+        assert all(other[name] == own[name] for name in shared) and other["layers"] in own["layers"]
 
 
 def test_gains_are_points_between_shares_of_the_training():
@@ -251,6 +249,13 @@ def test_wins_are_of_games_that_were_finished():
     play.claims_of(record, 9, {"source": own, "repaired": own[:1]})
     assert record.claims["s2.play.9x9.wins"]["value"] == 0.25 and record.claims["s2.play.9x9.wins"]["runs"] == 4
     assert record.claims["s2.play.9x9.repaired"]["value"] == 1.0
+    spreads = {}
+    for different in (2, 40):  # however often they are played
+        lost = [{"margin": -9.0, "moves": str(k % different), "failed": ""} for k in range(40)]
+        play.claims_of(record, 9, {"source": lost, "repaired": []})
+        spreads[different] = record.claims["s2.play.9x9.wins"]["spread"]
+        assert f"{different} different games of 40" in record.claims["s2.play.9x9.wins"]["note"]
+    assert spreads[2] > 1.3 * spreads[40] > 0.1
     assert play.summary(own)["margin quartiles"] == [-7.0, -4.0, -1.5, 1.25, 5.0]
 
 
