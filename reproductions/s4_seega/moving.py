@@ -12,18 +12,12 @@ from azlab.learning import AlphaZero, preset
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.player import TrainedAgent
 from azlab.repro.record import Recorder
+from azlab_reproductions.s4_seega.boards import diagram
 from azlab_reproductions.s4_seega.gates import record_gates
 from azlab_reproductions.s4_seega.matches import kept_match
 
 STONES = 24  # of a full board: where the moving phase begins
 LATE = 7  # from this iteration on the source's agent won its gates
-# The board of figure 5.2, whose drawing is lost. All captures that the text tells of happen; where it tells nothing stands White.
-TEST_BOARD = """
-    OXO.O
-    XOXXO
-    XO.XO
-    XOXOX
-    XO.XO"""
 
 
 def moving_config(
@@ -97,7 +91,7 @@ def _agent(run: AlphaZero, version: int, seed: int) -> TrainedAgent:
 
 def _on_the_board(record: Recorder, run: AlphaZero, versions: list) -> None:
     """What the versions play on the test board, and how sure they are; the claim is about the last one."""
-    position = run.game.from_diagram(TEST_BOARD)  # type: ignore[attr-defined]
+    position = run.game.from_diagram(diagram())  # type: ignore[attr-defined]
     found = {}
     for version in [*versions, run.iteration]:
         seen = _agent(run, version, record.seed).analyse(position)
@@ -109,7 +103,7 @@ def _on_the_board(record: Recorder, run: AlphaZero, versions: list) -> None:
 
 def _time(record: Recorder, run: AlphaZero, moves: int) -> None:
     """Milliseconds of a move of the last version, one position at a time: the median over moves of a game against itself."""
-    agent, position = _agent(run, run.iteration, record.seed), run.game.from_diagram(TEST_BOARD)  # type: ignore[attr-defined]
+    agent, position = _agent(run, run.iteration, record.seed), run.game.from_diagram(diagram())  # type: ignore[attr-defined]
     agent.choose(position)  # kernels are compiled, and the net has seen a batch of this size
     seconds = []
     for _ in range(moves):
@@ -117,7 +111,7 @@ def _time(record: Recorder, run: AlphaZero, moves: int) -> None:
         action = agent.choose(position)
         seconds.append(time.perf_counter() - begin)
         following = position.play(action)
-        position = run.game.from_diagram(TEST_BOARD) if following.over else following  # type: ignore[attr-defined]
+        position = run.game.from_diagram(diagram()) if following.over else following  # type: ignore[attr-defined]
     record(
         "s4.agent.time",
         1000 * float(np.median(seconds)),

@@ -12,9 +12,9 @@ from azlab.learning.config import preset
 from azlab.learning.run_folder import RunFolder
 from azlab.repro import claims, experiments
 from azlab.repro.record import Recorder
+from azlab_reproductions.s4_seega.boards import diagram
 from azlab_reproductions.s4_seega.gates import GAMES, ratings, record_gates
 from azlab_reproductions.s4_seega.matches import kept_match
-from azlab_reproductions.s4_seega.moving import TEST_BOARD
 
 SOURCE = "s4_seega"
 NET = {"filters": 4, "dense": [8, 4], "simulations": 2, "epochs": 1.0, "batch": 64, "iterations": 2, "gate_games": 2}
@@ -128,7 +128,7 @@ def test_the_presets_are_those_of_the_source():
 
 def test_on_the_test_board_the_captures_of_the_text_happen():
     """Section 5.2: D3 steps up and takes C2, back down D2 and D4, and down E2; B4 takes A3 (figures 5.2 and 5.4)."""
-    position = azlab.game("seega", chain="mandatory").from_diagram(TEST_BOARD)
+    position = azlab.game("seega", chain="mandatory").from_diagram(diagram())
     assert position.play("B4-up").state["stones"][0].tolist() == [11, 10]
     for move, white in (("D3-up", 10), ("C3-down", 8), ("D3-down", 7)):
         position = position.play(move)
