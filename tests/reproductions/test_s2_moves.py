@@ -259,7 +259,6 @@ def test_wins_are_of_games_that_were_finished():
     assert play.summary(own)["margin quartiles"] == [-7.0, -4.0, -1.5, 1.25, 5.0]
 
 
-@pytest.mark.slow
 def test_networks_are_lent_by_the_same_run(tmp_path):
     """The file of s2.moves is taken if its settings are the same; nothing is trained then."""
     config = moves.arms([9], [2], [], {9: 20}, SIZES)["9x9_2"]
