@@ -21,7 +21,7 @@ LAYERS = [
     {"learning"},
     {"show"},
     # azlab itself is azlab.game, azlab.agent and so on: whoever imports it can reach all the others
-    {"repro", "course", "bench", "interop", "doctor", "cli", "azlab"},
+    {"repro", "course", "bench", "interop", "doctor", "commands", "cli", "azlab"},
     {"reproductions"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from azlab.cli import _option, _parsed
+from azlab.cli import _parsed
+from azlab.commands.words import as_option
 from azlab.oracles import making
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
@@ -44,7 +45,7 @@ def test_the_maker_makes(tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", re.findall(r"^azlab (data make connect4 .*?)(?: +#.*)?$", PAGE, re.MULTILINE))
 def test_the_commands_are_understood(command):
     words = _parsed(command.split()).name
-    making.read_options(words[0], dict(map(_option, words[1:])))
+    making.read_options(words[0], dict(map(as_option, words[1:])))
 
 
 def test_the_name_on_the_page_is_the_one_that_is_made():

@@ -13,7 +13,8 @@ import pytest
 
 import azlab
 from azlab import AzlabError
-from azlab.cli import _option, main
+from azlab.cli import main
+from azlab.commands.words import as_option
 from azlab.games import grid
 from azlab.oracles import oracle, seega_kernels, seega_make
 from azlab.oracles.making import read_options
@@ -144,7 +145,7 @@ def test_values_follow_from_the_depths():
 def test_the_command_that_a_sentence_names_makes_the_tables_of_these_rules(rules):
     words = rules.command(5).split()
     assert words[:4] == ["azlab", "data", "make", "seega"]
-    options = read_options("seega", dict(map(_option, words[4:])))
+    options = read_options("seega", dict(map(as_option, words[4:])))
     assert options.stones == 5 and rules_of(options.game, options.endless) == rules
 
 

@@ -1,0 +1,1 @@
+"""The larger commands of `azlab`: their words and what they do. `azlab.cli` puts them together."""
