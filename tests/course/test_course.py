@@ -33,6 +33,9 @@ RIGHT: dict = {
     "03.7": "uct:3000",
     "04.2": -11 / 30,
     "04.5": 0.25,
+    "07.2": 0.7,
+    "07.4": 0.36,
+    "08.4": 900 / 1150,
     "05.1": 57,
     "05.2": "b2",
     "05.3": -0.5,
@@ -56,6 +59,9 @@ WRONG: dict = {
     "03.7": "uct:2",
     "04.2": 0.1667,
     "04.5": 0.75,
+    "07.2": 0.21,
+    "07.4": 1,
+    "08.4": 0.6,
     "05.1": 81,
     "05.2": "a1",
     "05.3": -0.2,
@@ -74,6 +80,13 @@ FUNCTIONS = {  # right, wrong
     "04.3": (written.greedy, written.greedy_for_the_first),
     "04.4": (written.td_update, written.td_beyond_the_end),
     "04.6": (written.q_update, written.q_always_max),
+    "07.1": (written.softmax, written.softmax_that_overflows),
+    "07.3": (written.reinforce, written.reinforce_without_baseline),
+    "08.1": (written.evaluate, written.evaluate_for_the_mover),
+    "08.2": (written.puct, written.puct_for_the_first),
+    "08.3": (written.simulate_puct, written.simulate_puct_for_the_mover),
+    "08.5": (written.targets, written.targets_for_the_first),
+    "08.6": (written.loss, written.loss_without_softmax),
 }
 RIGHT |= {key: lambda right=right: right for key, (right, _) in FUNCTIONS.items()}
 WRONG |= {key: lambda wrong=wrong: wrong for key, (_, wrong) in FUNCTIONS.items()}
@@ -220,6 +233,14 @@ MISTAKES = [
     ("04.6", written.q_for_who_moved, "wrong player"),
     ("04.6", written.q_alternating, "turns alternate"),
     ("04.6", written.q_beyond_the_end, "bootstrapped end"),
+    ("07.3", written.reinforce_for_the_first, "wrong player"),
+    ("07.3", written.reinforce_alternating, "turns alternate"),
+    ("08.1", written.evaluate_for_the_mover, "wrong player"),
+    ("08.2", written.puct_for_the_first, "wrong player"),
+    ("08.3", written.simulate_puct_for_the_mover, "wrong player"),
+    ("08.4", 78.3, "percent for share"),
+    ("08.5", written.targets_for_the_first, "wrong player"),
+    ("08.5", written.targets_alternating, "turns alternate"),
     ("06.3", 200, "wrong count"),
     ("09.5", 128, "counts all"),
     ("10.3", 88.9, "percent for share"),
@@ -286,6 +307,19 @@ def test_a_stub_is_not_answered_and_an_error_in_an_answer_is_told():
     assert "ZeroDivisionError" in course.graded("09.1", lambda rows, cols: 1 // 0).message
     assert "TypeError" in course.graded("09.1", lambda rows: 1).message
     assert "wrong for 1x1" in course.graded("09.1", lambda rows, cols: rows).message
+
+
+def test_what_is_wrong_with_a_network_is_told():
+    assert "add up to 1" in course.graded("08.1", written.evaluate_all_actions).message
+    assert "log_softmax is missing" in course.graded("08.6", written.loss_without_softmax).message
+    assert "value is missing" in course.graded("08.6", lambda g, v, p, z: written.loss(g, z, p, z)).message
+    assert "is broken" in course.graded("08.6", lambda *parts: written.loss(*parts).detach()).message
+
+
+def test_what_is_wrong_with_a_policy_gradient_is_told():
+    assert "does not survive" in course.graded("07.1", written.softmax_that_overflows).message
+    assert "baseline is not used" in course.graded("07.3", written.reinforce_without_baseline).message
+    assert "Only the move" in course.graded("07.3", written.reinforce_the_move_alone).message
 
 
 def test_what_is_missing_in_a_simulation_is_told():

@@ -3,8 +3,9 @@
 import math
 
 import numpy as np
+import torch
 
-from azlab.course import lesson_03
+from azlab.course import lesson_03, plain_alphazero
 
 # --- 02: minimax ----------------------------------------------------------------------------------------------------
 
@@ -234,3 +235,126 @@ def q_alternating(*arguments):
 def q_beyond_the_end(q, s, move, after, alpha, small):
     target = (max if small.to_move[after] == 0 else min)(q[after].values(), default=0)
     q[s][move] += alpha * (target - q[s][move])
+
+
+# --- 08: AlphaZero --------------------------------------------------------------------------------------------------
+
+
+def evaluate(net, position, sign=lambda position: 1 - 2 * position.to_move):
+    """With the illegal actions at minus infinity, where the lesson leaves them out."""
+    with torch.no_grad():
+        logits, value = net(torch.as_tensor(position.game.encode(position.state)))
+    masked = torch.full_like(logits[0], -torch.inf)
+    masked[position.legal_actions] = logits[0][position.legal_actions]
+    chances = masked.softmax(0)
+    return {action: float(chances[action]) for action in position.legal_actions}, float(value) * sign(position)
+
+
+def evaluate_for_the_mover(net, position):
+    return evaluate(net, position, lambda position: 1)
+
+
+def evaluate_all_actions(net, position):
+    with torch.no_grad():
+        logits, _ = net(torch.as_tensor(position.game.encode(position.state)))
+    chances = logits[0].softmax(0)
+    return {action: float(chances[action]) for action in position.legal_actions}, evaluate(net, position)[1]
+
+
+def puct(node, c=1.5, sign=lambda node: 1 - 2 * node.position.to_move):
+    def score(item):
+        _, child = item
+        mean = child.total / child.visits if child.visits else 0
+        return sign(node) * mean + c * child.prior * node.visits**0.5 / (1 + child.visits)
+
+    return max(node.children.items(), key=score)[0]
+
+
+def puct_for_the_first(node, c=1.5):
+    return puct(node, c, lambda node: 1)
+
+
+def simulate_puct(root, evaluate, sign=lambda node: 1):
+    def down(node):
+        if node.position.over:
+            value = node.position.result
+        elif not node.children:
+            priors, value = evaluate(node.position)
+            for action, prior in priors.items():
+                node.children[action] = plain_alphazero.Node(prior)
+        else:
+            action = puct(node)
+            child = node.children[action]
+            child.position = child.position or node.position.play(action)
+            value = down(child)
+        node.visits += 1
+        node.total += sign(node) * value
+        return value
+
+    down(root)
+
+
+def simulate_puct_for_the_mover(root, evaluate):
+    simulate_puct(root, evaluate, lambda node: 1 - 2 * node.position.to_move)
+
+
+def targets(steps, result, sign=lambda k, position: 1 - 2 * position.to_move):
+    planes = [position.game.encode(position.state)[0] for position, _ in steps]
+    return [(plane, shares, sign(k, position) * result) for k, (plane, (position, shares)) in enumerate(zip(planes, steps))]
+
+
+def targets_for_the_first(steps, result):
+    return targets(steps, result, lambda k, position: 1)
+
+
+def targets_alternating(steps, result):
+    return targets(steps, result, lambda k, position: (-1) ** k)
+
+
+def loss(logits, values, shares, results):
+    log_policy = logits - logits.logsumexp(1, keepdim=True)
+    return ((values - results).square() - (shares * log_policy).sum(1)).mean()
+
+
+def loss_without_softmax(logits, values, shares, results):
+    return ((values - results).square() - (shares * logits).sum(1)).mean()
+
+
+# --- 07: policies ---------------------------------------------------------------------------------------------------
+
+
+def softmax(preferences):
+    values = np.array(list(preferences.values()))
+    powers = np.exp(values - np.logaddexp.reduce(values))
+    return dict(zip(preferences, powers.tolist()))
+
+
+def softmax_that_overflows(preferences):
+    return {move: math.exp(one) / sum(map(math.exp, preferences.values())) for move, one in preferences.items()}
+
+
+def reinforce(theta, steps, result, baseline, alpha, small, sign=lambda k, s, small: 1 - 2 * small.to_move[s], others=True):
+    for k, (s, move) in enumerate(steps):
+        chances = softmax(theta[s])
+        for other in theta[s]:
+            step = alpha * sign(k, s, small) * (result - baseline[s])
+            if other == move:
+                theta[s][other] += step * (1 - chances[other])
+            elif others:
+                theta[s][other] -= step * chances[other]
+
+
+def reinforce_for_the_first(*arguments):
+    reinforce(*arguments, sign=lambda k, s, small: 1)
+
+
+def reinforce_alternating(*arguments):
+    reinforce(*arguments, sign=lambda k, s, small: (1 - 2 * small.to_move[0]) * (-1) ** k)
+
+
+def reinforce_the_move_alone(*arguments):
+    reinforce(*arguments, others=False)
+
+
+def reinforce_without_baseline(theta, steps, result, baseline, alpha, small):
+    reinforce(theta, steps, result, [0.0] * len(small), alpha, small)
