@@ -137,6 +137,10 @@ def _nodes() -> list[Node]:
     return [node for node in nodes if 0 < len(node.children) == len(node.position.legal_actions)]
 
 
+def _most_visited(node: Node) -> int:
+    return max(node.children, key=lambda action: node.children[action].visits)
+
+
 @exercise(
     "03.3",
     "for each child compute its mean, seen by the player who moves at `node`, and the bonus of UCB1",

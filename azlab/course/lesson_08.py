@@ -211,7 +211,7 @@ def how_far_off(answer: Any) -> bool | str | Mistake:
     if not given.requires_grad:
         return "The way from the logits to the loss is broken: leave out detach(), item() and NumPy."
     found = float(given.detach())
-    known = {
+    known: dict[float, bool | str] = {
         entropy + squares: True,
         entropy: "The part of the value is missing.",
         squares: "The part of the policy is missing.",

@@ -147,7 +147,8 @@ def train(net: nn.Module, optimiser: Any, examples: list, steps: int, rng: Any, 
     losses = []
     for _ in range(steps):
         rows = torch.from_numpy(rng.integers(0, len(planes), batch))
-        now = loss(*net(planes[rows]), shares[rows], results[rows])
+        logits, values = net(planes[rows])
+        now = loss(logits, values, shares[rows], results[rows])
         optimiser.zero_grad()
         now.backward()
         optimiser.step()
