@@ -126,10 +126,6 @@ def _grown(moves: str, name: str = "tictactoe", simulations: int = 60, **options
     return search(game(name, **options).from_moves(moves), simulations)
 
 
-def _most_visited(node: Node) -> int:
-    return max(node.children, key=lambda action: node.children[action].visits)
-
-
 def _nodes() -> list[Node]:
     """Nodes whose moves have all been tried, of both players, in tic-tac-toe and in a game with extra turns."""
     roots = [_grown("b2 a1"), _grown("b2 a1 c1"), _grown("aA Aa Ab", "dots_and_boxes", 100, rows=1, cols=2)]
