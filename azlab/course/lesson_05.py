@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from azlab.course import exercise
-from azlab.course.answers import number, whole
+from azlab.course import Mistake, exercise, mistake
+from azlab.course.answers import function_of, number, whole
 from azlab.games import game
 from azlab.games.go import Go
 from azlab.learning.table_history import TableHistory
@@ -77,3 +77,44 @@ def perfect_on_2x2(answer: Any) -> bool | str:
     states = exact.positions()
     rate = TableHistory(answer, states, exact.action_scores(states)).perfect_rate()
     return rate == 1 or f"It keeps the result in {rate:.1%} of the positions that matter."
+
+
+def monte_carlo(values: dict, counts: dict, path: list, result: float) -> None:
+    """After a game: every pair (position, move) of it becomes the mean of all results seen so far."""
+    for pair in path:
+        counts[pair] = counts.get(pair, 0) + 1
+        values[pair] = values.get(pair, 0.0) + (result - values.get(pair, 0.0)) / counts[pair]
+
+
+@exercise(
+    "05.6",
+    "for every pair of the path: count it, then move its value; a pair that is not there yet begins with 0",
+    "counts.get(pair, 0) is 0 for a pair that is not there; values[pair] moves by (result - values[pair]) / counts[pair]",
+    grade="write",
+    instead=monte_carlo,
+    may_ask_oracles=False,
+)
+def one_game_of_monte_carlo(answer: Any) -> bool | str | Mistake:
+    """Against the mean of the results, kept in lists."""
+    function_of(answer, "a function that takes values, counts, a path and a result, and changes the two dictionaries")
+    values: dict = {}
+    counts: dict = {}
+    seen: dict = {}
+    games = [(["a1", "b2"], 1), (["a1", "c2"], -1), (["a1", "b2", "c3"], 1), (["c2", "b2"], -1), (["a1"], 0)]
+    for moves, result in games:
+        path = [(" ".join(moves[:k]), move) for k, move in enumerate(moves)]
+        answer(values, counts, list(path), result)
+        for pair in path:
+            seen.setdefault(pair, []).append(result)
+    if counts != {pair: len(results) for pair, results in seen.items()}:
+        return "After some games counts does not say how often each pair came up."
+    if set(values) != set(seen):
+        return "After some games values does not hold every pair that came up."
+    if all(abs(values[pair] - np.mean(results)) < 1e-9 for pair, results in seen.items()):
+        return True
+    if all(abs(values[pair] - results[-1]) < 1e-9 for pair, results in seen.items()):
+        return "It keeps the last result; asked for is the mean of all."
+    turned = {pair: [(-1) ** len(pair[0].split()) * result for result in results] for pair, results in seen.items()}
+    if all(abs(values[pair] - np.mean(results)) < 1e-9 for pair, results in turned.items()):
+        return mistake("wrong player", "No sign is turned: the table holds results for Black, and White looks for the smallest.")
+    return "After some games the values are not the means of the results."

@@ -358,3 +358,23 @@ def reinforce_the_move_alone(*arguments):
 
 def reinforce_without_baseline(theta, steps, result, baseline, alpha, small):
     reinforce(theta, steps, result, [0.0] * len(small), alpha, small)
+
+
+# --- 05: Monte Carlo control ----------------------------------------------------------------------------------------
+
+
+def monte_carlo(values, counts, path, result, sign=lambda k: 1):
+    for k, pair in enumerate(path):
+        before = counts.get(pair, 0)
+        values[pair] = (values.get(pair, 0) * before + sign(k) * result) / (before + 1)
+        counts[pair] = before + 1
+
+
+def monte_carlo_for_the_mover(*arguments):
+    monte_carlo(*arguments, sign=lambda k: (-1) ** k)
+
+
+def monte_carlo_that_forgets(values, counts, path, result):
+    for pair in path:
+        counts[pair] = counts.get(pair, 0) + 1
+        values[pair] = result
