@@ -19,12 +19,12 @@ from azlab.repro.record import Recorder
 UNTRAINED = {"net.blocks": 1, "net.filters": 8, "net.stem": 8, "net.head": 2}
 
 
-def exam(record: Recorder, *, player: str, simulations: int, opponents: dict, own_games: int, stones: int) -> None:
+def exam(record: Recorder, *, player: str, simulations: int, opponents: list, games: list, own_games: int, stones: int) -> None:
     """The player that ships for Seega: matches against other ways to look ahead, and its endgames beside perfect play.
 
     player: "az", the one that ships, or "untrained", a very small one made on the spot
     simulations: a move of the player
-    opponents: how many games against each
+    opponents, games: against whom, and how many games against each
     own_games: against itself, whose ends are judged
     stones: up to how many stones a position is judged; the tables must be there (`azlab data make seega stones=10`)
     """
@@ -34,8 +34,8 @@ def exam(record: Recorder, *, player: str, simulations: int, opponents: dict, ow
     record.data("player", az.facts() | {"simulations": simulations})
     record.data("end", _endgames(record, az, simulations, own_games, exact))
     matches = {}
-    for name, games in opponents.items():
-        matches[name] = _against(record, az, name, simulations, games)
+    for name, count in zip(opponents, games, strict=True):
+        matches[name] = _against(record, az, name, simulations, count)
         record.data("matches", matches)
 
 

@@ -105,8 +105,8 @@ WRONG["05.5"] = lambda: table_of_2x2(500)
 # Lesson 06 by hand, or by the library, which its checkers do not use.
 RIGHT |= {"06.1": 25, "06.2": 11 / 16, "06.3": 416, "06.4": 887}
 WRONG |= {"06.1": 9, "06.2": 0.5, "06.3": 200, "06.4": 866}
-RIGHT["10.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
-WRONG["10.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
+RIGHT["06.5"] = lambda: lambda states: azlab.oracle("tictactoe").best_actions(states).argmax(axis=1)
+WRONG["06.5"] = lambda: lambda states: azlab.game("tictactoe").legal_mask(states).argmax(axis=1)
 
 # Lesson 10: 15*64 + 64 + 64*32 + 32 + 4*(64 + 32) + 32*15 + 15 + 32 + 1; 1 + 100 walks + 2 new nodes; a binomial sum, for which
 # the normal distribution with continuity correction gives 0.890; 1 - 0.2**7.

@@ -67,7 +67,7 @@ def test_a_function_in_a_file_runs_only_if_named_by_the_user(file):
         ({"kind": "residual", "layers": 3}, "A residual net has no layers"),
         ({"kind": "dots_and_boxes", "blocks": 3}, r"\[net\]: a net of kind dots_and_boxes has no blocks; it has layers, dropout"),
         ({"kind": "seega", "size": 7}, "a net of kind seega has no size; it has filters, dense"),
-        ({"kind": "transformer"}, "the net's kind must be one of 'residual', 'dots_and_boxes', 'seega', 'go'"),
+        ({"kind": "transformer"}, "the net's kind must be one of 'residual', 'phases', 'dots_and_boxes', 'seega', 'go'"),
         ({"kind": 3}, "the net's kind must be one of"),
         ({"kind": "given"}, "was handed in as an object. Hand in the same again"),
     ],

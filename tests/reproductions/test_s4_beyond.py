@@ -29,11 +29,18 @@ def record_in(folder):
 @pytest.mark.slow
 def test_the_exam_of_seega_and_what_it_keeps(tmp_path, monkeypatch):
     record = record_in(tmp_path)
-    settings = {"player": "untrained", "simulations": 3, "opponents": {"random": 4, "minimax:1": 2}, "own_games": 12, "stones": 6}
+    settings = {
+        "player": "untrained",
+        "simulations": 3,
+        "opponents": ["random", "minimax:1"],
+        "games": [4, 2],
+        "own_games": 12,
+        "stones": 6,
+    }
     exams.exam(record, **settings)
     kept = record.kept
     assert kept["player"]["blocks"] == 1 and kept["player"]["simulations"] == 3
-    for name, games in settings["opponents"].items():
+    for name, games in zip(settings["opponents"], settings["games"], strict=True):
         found = kept["matches"][name]
         assert found["won"] + found["drawn"] + found["lost"] == games
     assert kept["end"]["stones"] == 6
@@ -125,4 +132,4 @@ def test_own_games_follow_the_rules_of_their_variant():
 def test_the_shipped_player_is_taken_if_there_is_one(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "data_folder", lambda: tmp_path)
     with pytest.raises(azlab.AzlabError, match="No trained player ships for azlab.game\\('seega'"):
-        exams.exam(record_in(tmp_path / "run"), player="az", simulations=1, opponents={}, own_games=2, stones=6)
+        exams.exam(record_in(tmp_path / "run"), player="az", simulations=1, opponents=[], games=[], own_games=2, stones=6)

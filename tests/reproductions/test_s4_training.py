@@ -42,10 +42,9 @@ def run(name, folder, **other):
 def both(tmp_path_factory):
     """Both experiments in one folder, as `azlab reproduce s4` runs them; the second finds the network of the first."""
     folder = tmp_path_factory.mktemp("s4")
-    patch = pytest.MonkeyPatch()
-    patch.setattr(experiments.find("s4.moving").__class__, "at", lambda one, profile: TOY[one.name])
-    yield run("moving", folder), run("positioning", folder), folder
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:  # to the end of this file
+        patch.setattr(experiments.find("s4.moving").__class__, "at", lambda one, profile: TOY[one.name])
+        yield run("moving", folder), run("positioning", folder), folder
 
 
 def recorded(record):
@@ -108,7 +107,7 @@ def test_the_switches_of_the_gate_and_of_self_play_reach_the_training(both, tmp_
 @pytest.mark.parametrize("name", ["moving", "positioning"])
 def test_every_profile_fits_its_experiment(name, profile):
     experiment = experiments.find(f"s4.{name}")
-    experiment.check(experiment.at(profile))
+    experiment.check(experiment.settings[profile])
 
 
 def test_the_presets_are_those_of_the_source():
@@ -121,7 +120,7 @@ def test_the_presets_are_those_of_the_source():
     assert round(0.6 * GAMES) == 42 and 41 / GAMES < moving.gate.score <= 42 / GAMES
     assert 38 / GAMES < placing.gate.score <= 39 / GAMES  # what appendix A shows
     assert moving.explore.temperature == ((0, 1.0), (24 + 15, 0.0)) and placing.explore.temperature == ((0, 1.0), (15, 0.0))
-    paper = {name: experiments.find(f"s4.{name}").at("paper") for name in ("moving", "positioning")}
+    paper = {name: experiments.find(f"s4.{name}").settings["paper"] for name in ("moving", "positioning")}
     assert paper["moving"]["positions"] == moving.selfplay.positions == round(1_639_451 / 15)
     assert paper["positioning"]["iterations"] == placing.iterations == 111
 
