@@ -407,6 +407,13 @@ def analysis_of(player: Any, position: Position) -> Analysis:
     return player.analyse(position) if isinstance(player, Analyses) else only_choice(position, int(player.choose(position)))
 
 
+def choose_all(agent: Any, positions: Sequence[Position]) -> list[Any]:
+    """What an agent chooses in many positions of one game: it is asked once if it takes many, else about one after another."""
+    if positions and isinstance(agent, ChoosesMany):
+        return list(agent.choose_many(positions))
+    return [agent.choose(position) for position in positions]
+
+
 def ready(player: Any, game: Game) -> Any:
     """The player itself; one that cannot play this game says so now, not at its first move."""
     if isinstance(player, Prepares):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from azlab.arena.agents import Agent, ChoosesMany, PlaysOneGame
+from azlab.arena.agents import Agent, ChoosesMany, PlaysOneGame, choose_all
 from azlab.arena.agents import agent as agent_by_name
 from azlab.arena.results import Crosstable, GameRecord, MatchResult, Tally
 from azlab.errors import AzlabError, whole_number
@@ -305,10 +305,7 @@ def _choices(agent: Any, name: str, positions: list[Position]) -> list[Any]:
     if not positions:
         return []
     try:
-        if isinstance(agent, ChoosesMany):
-            actions = list(agent.choose_many(positions))
-        else:
-            actions = [agent.choose(position) for position in positions]
+        actions = choose_all(agent, positions)
     except Exception as error:
         many = f"choosing for {len(positions)} positions, the first " if len(positions) > 1 else "choosing "
         what = f"{type(error).__name__}: {error}"

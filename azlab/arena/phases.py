@@ -43,18 +43,13 @@ class PhaseAgent:
 
     def choose_many(self, positions: Sequence[Position]) -> list[int]:
         """The actions for many positions of one game: each player is asked once about all of its own, if it can be."""
-        from azlab.arena.agents import ChoosesMany
+        from azlab.arena.agents import choose_all
 
         chosen = [0] * len(positions)
         for player in (self.before, self.beyond):
             own = [k for k, position in enumerate(positions) if self._for(position) is player]
-            asked = [positions[k] for k in own]
-            if asked and isinstance(player, ChoosesMany):
-                found = list(player.choose_many(asked))
-            else:
-                found = [int(player.choose(position)) for position in asked]
-            for k, action in zip(own, found, strict=True):
-                chosen[k] = action
+            for k, action in zip(own, choose_all(player, [positions[k] for k in own]), strict=True):
+                chosen[k] = int(action)
         return chosen
 
     def analyse(self, position: Position) -> Analysis:

@@ -193,9 +193,22 @@ def own_positions(
     Up to `random_plies` random moves open each game and are not counted; afterwards the best move is played, chance deciding
     among equals.
     """
+    return own_games(evaluators, search, budget, games, random_plies, seed)[0]
+
+
+def own_games(
+    evaluators: Sequence[Any],
+    search: Search,
+    budget: Budget | int,
+    games: int,
+    random_plies: int = 0,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of `own_positions`, and the ends of its games, [games]; progress is told (games finished, in all)."""
     game, rng = evaluators[0].game, np.random.default_rng(seed)
     states, left = game.new_states(games), rng.integers(0, random_plies + 1, games)
-    met = []
+    met, ends, numbers = [], game.new_states(games), np.arange(games)
     while len(states):
         is_random = left > 0
         actions = np.empty(len(states), np.int64)
@@ -206,5 +219,7 @@ def own_positions(
             actions[~is_random] = search_moves(evaluators, states[~is_random], search, budget, int(rng.integers(2**31)))
         game.kernels.play(states, actions)
         going = ~states["over"]
-        states, left = states[going], left[going] - 1
-    return np.concatenate(met)
+        ends[numbers[~going]] = states[~going]
+        states, left, numbers = states[going], left[going] - 1, numbers[going]
+        progress(games - len(states), games)
+    return np.concatenate(met), ends

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from azlab.arena.agents import Agent, ChoosesMany, PuctAgent
+from azlab.arena.agents import Agent, PuctAgent, choose_all
 from azlab.arena.match import random_openings
 from azlab.arena.results import Tally, tally
 from azlab.errors import AzlabError
@@ -123,7 +123,7 @@ def judged_match(
     while going := [k for k, position in enumerate(now) if not _is_ended(position)]:
         for who, player in enumerate((new, old)):
             turn = [k for k in going if not _is_ended(now[k]) and now[k].to_move ^ places[k][1] == who]
-            for k, action in zip(turn, _choices(player, [now[k] for k in turn]), strict=True):
+            for k, action in zip(turn, choose_all(player, [now[k] for k in turn]), strict=True):
                 now[k] = now[k].play(action)
         progress(sum(_is_ended(position) for position in now), config.games)
     results = [_result(position, judge) for position in now]
@@ -132,12 +132,6 @@ def judged_match(
 
 def _is_ended(position: Position) -> bool:
     return position.over or bool(position.game.at_horizon(position.state)[0])
-
-
-def _choices(player: Any, positions: list[Position]) -> list[int]:
-    if isinstance(player, ChoosesMany) and positions:
-        return list(player.choose_many(positions))
-    return [int(player.choose(position)) for position in positions]
 
 
 def _result(position: Position, judge: Any) -> int:

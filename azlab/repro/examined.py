@@ -56,10 +56,15 @@ class Examined:
     def played(self, record: Recorder, label: str, play: Callable[[Any], MatchResult]) -> MatchResult:
         """A match, `play(report)`, or the one of this label that was played before."""
         file = self.kept(f"{label.replace(' ', '-').replace(',', '').replace(':', '')}.jsonl")
-        if not file.is_file():
-            with record.progress(label) as report:
-                complete(play(report)).save(file)
-        return MatchResult.load(file)
+        return kept_whole(record, file, label, play)
+
+
+def kept_whole(record: Recorder, file: Path, label: str, play: Callable[[Any], MatchResult]) -> MatchResult:
+    """A match, `play(report)`, which is kept in `file` when it is complete; the one that is there is not played again."""
+    if not file.is_file():
+        with record.progress(label) as report:
+            complete(play(report)).save(file)
+    return MatchResult.load(file)
 
 
 def examined(record: Recorder, game: Game, player: str, small: AlphaZeroConfig) -> Examined:

@@ -21,6 +21,7 @@ from azlab.errors import AzlabError
 from azlab.files import write_aside
 from azlab.games.go import Go
 from azlab.intact import parsed, sealed, unsealed
+from azlab.learning.parts import complete
 from azlab.learning.shipped import load_player
 from azlab.machine import find_program
 from azlab.repro.record import Recorder
@@ -116,9 +117,7 @@ def games(config: dict[str, Any], seed: int, folder: Path) -> Iterator[dict[str,
 def one_game(player: PolicyAgent, gnugo: GnuGoAgent, rules: Go) -> dict[str, Any]:
     """A game with the network as Black: its moves and margin; if somebody failed, why, and no margin."""
     try:
-        played = match(player, gnugo, 1, rules, openings=0, swap_seats=False)
-        if not played.complete:  # Ctrl-C ends a match without a word
-            raise KeyboardInterrupt
+        played = complete(match(player, gnugo, 1, rules, openings=0, swap_seats=False))
         final = played.records[0].final
         black, white = final.scores or (0.0, 0.0)
         return {"margin": black - white, "moves": " ".join(final.moves), "failed": ""}

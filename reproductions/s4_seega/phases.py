@@ -5,16 +5,18 @@ that better or worse than to learn the whole game? All three ways get networks o
 placer plays with every mover, so that what placing is worth can be told from what moving is worth.
 """
 
+from typing import Any
+
 import numpy as np
 
-from azlab.arena import match
+from azlab.arena import agent, match
 from azlab.arena.phases import PhaseAgent
 from azlab.arena.results import MatchResult
 from azlab.learning.config import AlphaZeroConfig
 from azlab.learning.intervals import interval
-from azlab.learning.parts import complete
 from azlab.learning.player import TrainedAgent
 from azlab.learning.sweep_table import Table
+from azlab.repro.examined import kept_whole
 from azlab.repro.record import Recorder
 from azlab.repro.sweeps import preset_with, swept
 
@@ -108,16 +110,14 @@ def _players(record: Recorder, seed: int, first: int, simulations: int) -> dict[
 
 def _cell(record: Recorder, players: dict[str, TrainedAgent], placer: str, mover: str, seed: int, games: int) -> list[int]:
     """Wins, draws and losses of a placer with a mover against the one network that does both."""
-    from azlab import agent
 
-    file = record.folder / f"{placer}-{mover}-{seed}-{games}.jsonl"
-    if not file.is_file():
+    def play(report: Any) -> MatchResult:
         before = agent(RANDOM, seed) if placer == RANDOM else players["placing" if placer == "steps" else placer]
-        beyond = players["moving" if mover == "steps" else mover]
-        both = PhaseAgent(before, beyond, f"{placer} places, {mover} moves")
-        with record.progress(both.name) as report:
-            complete(match(both, players["one"], games, players["one"].game, None, seed, report)).save(file)
-    played = MatchResult.load(file)
+        both = PhaseAgent(before, players["moving" if mover == "steps" else mover], label)
+        return match(both, players["one"], games, players["one"].game, None, seed, report)
+
+    label = f"{placer} places, {mover} moves"
+    played = kept_whole(record, record.folder / f"{placer}-{mover}-{seed}-{games}.jsonl", label, play)
     return [played.wins, played.draws, played.losses]
 
 

@@ -4,20 +4,18 @@ Authors differ most on two rules: whether the first or the last placer moves fir
 (`azlab.games.seega_rules`). On 3x3 the answer is known; on 5x5 games of a good player against itself give an idea of it.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import azlab
 from azlab.arena.results import score_interval
-from azlab.games.seega import Seega
-from azlab.learning.alphazero import new_learner, trained_learner
+from azlab.learning.alphazero import trained_learner
 from azlab.learning.config import AlphaZeroConfig
-from azlab.learning.evaluation import search_moves
+from azlab.learning.evaluation import own_games
 from azlab.learning.run_folder import RunFolder
-from azlab.learning.shipped import player_for, save_player
 from azlab.machine import cores
+from azlab.repro.examined import examined
 from azlab.repro.record import Recorder
 from azlab.repro.sweeps import preset_with, swept
 
@@ -38,19 +36,17 @@ def variants(record: Recorder, *, player: str, settings: list, simulations: int,
     """
     record.data("3x3", {name: _on_3x3(rules) for name, rules in VARIANTS.items()})
     base = preset_with("seega", settings)
-    file = record.folder / "first.safetensors"
-    if player == "az":
-        file = player_for(Seega())
-    elif not file.is_file():
-        save_player(new_learner(base.rules(), base.net, base.loss, 0), base, file)
-    configs = {name: _tuned(base, rules, str(file)) for name, rules in VARIANTS.items()}
+    first = examined(record, base.rules(), player, base)
+    configs = {name: _tuned(base, rules, str(first.file)) for name, rules in VARIANTS.items()}
     swept(record, "tuned", configs, [record.seed])
     found = {}
     for name, config in configs.items():
         run = RunFolder(record.folder / "tuned" / "arms" / name / f"seed{record.seed}" / "run")
         learner = trained_learner(run, config, config.iterations)
         with record.progress(f"{name} against itself") as report:
-            results = own_games(learner, config, simulations, games, random_plies, record.seed, report)
+            nets = [learner.evaluator(1) for _ in range(cores())]
+            ends = own_games(nets, config.test_search, simulations, games, random_plies, record.seed, report)[1]
+        results = ends["result"].tolist()
         low, high = score_interval([[(result + 1) / 2] for result in results])
         found[name] = {
             "won by the first": results.count(1), "drawn": results.count(0), "won by the second": results.count(-1),
@@ -67,29 +63,3 @@ def _on_3x3(rules: dict[str, Any]) -> int:
 
 def _tuned(base: AlphaZeroConfig, rules: dict[str, Any], file: str) -> AlphaZeroConfig:
     return base.changed({**{f"options.{key}": value for key, value in rules.items()}, "begin.weights": file})
-
-
-def own_games(
-    learner: Any,
-    config: AlphaZeroConfig,
-    simulations: int,
-    games: int,
-    random_plies: int,
-    seed: int,
-    report: Callable[[int, int], None],
-) -> list[int]:
-    """Results for the first player of games that the network's searches play against themselves."""
-    game, rng = config.rules(), np.random.default_rng(seed)
-    nets = [learner.evaluator(1) for _ in range(cores())]
-    states, left = game.new_states(games), rng.integers(0, random_plies + 1, games)
-    while (going := np.flatnonzero(~states["over"])).size:
-        moving = states[going]
-        actions = game.random_actions(moving, rng)
-        searched = left[going] <= 0
-        if searched.any():
-            actions[searched] = search_moves(nets, moving[searched], config.test_search, simulations, int(rng.integers(2**31)))
-        game.kernels.play(moving, actions)
-        states[going] = moving
-        left[going] -= 1
-        report(games - len(going), games)
-    return [int(result) for result in states["result"]]

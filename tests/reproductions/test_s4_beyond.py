@@ -11,10 +11,11 @@ from azlab.arena.results import MatchResult
 from azlab.learning import shipped
 from azlab.learning.alphazero import new_learner
 from azlab.learning.config import preset
+from azlab.learning.evaluation import own_games
 from azlab.repro.record import Recorder
 from azlab_reproductions.s4_seega import exam as exams
 from azlab_reproductions.s4_seega import phases as ways
-from azlab_reproductions.s4_seega.variants import VARIANTS, own_games, variants
+from azlab_reproductions.s4_seega.variants import VARIANTS, variants
 
 SMALL = [
     "iterations = 1", "selfplay.positions = 60", "selfplay.games = 8", "budget.simulations = 4", "search.gumbel = 4",
@@ -123,8 +124,10 @@ def test_own_games_follow_the_rules_of_their_variant():
     """Games end after three quiet moves, as these rules say, and every result is one."""
     config = preset("seega").changed({"options.quiet_limit": 3, **exams.UNTRAINED})
     learner = new_learner(config.rules(), config.net, config.loss, 0)
-    told = []
-    results = own_games(learner, config, 1, 5, 2, 1, lambda done, total: told.append((done, total)))
+    told, net = [], learner.evaluator(1)
+    ends = own_games([net], config.test_search, 1, 5, 2, 1, lambda done, total: told.append((done, total)))[1]
+    results = ends["result"].tolist()
+    assert ends["over"].all() and ends["quiet"].max() <= 3
     assert len(results) == 5 and set(results) <= {-1, 0, 1} and told[-1][1] == 5
     assert np.all(np.diff([done for done, _ in told]) >= 0)
 
